@@ -1,0 +1,23 @@
+# What `cmake --install` writes: the library, the public headers, the driver, find_package(capra).
+include(CMakePackageConfigHelpers)
+
+install(TARGETS capra EXPORT capraTargets)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/capra ${PROJECT_SOURCE_DIR}/models
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h"
+  PATTERN "kernels" EXCLUDE
+  PATTERN "tokenizers_c" EXCLUDE)
+if(TARGET capra_driver)
+  install(TARGETS capra_driver)
+endif()
+
+set(capra_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/capra)
+install(EXPORT capraTargets NAMESPACE capra:: DESTINATION ${capra_package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/capraConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/capraConfig.cmake INSTALL_DESTINATION ${capra_package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/capraConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/capraConfig.cmake ${PROJECT_BINARY_DIR}/capraConfigVersion.cmake
+  DESTINATION ${capra_package_dir})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/third_party.md
+  DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Builds the release preset and runs the tests labelled fast and ci.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if [[ ${CAPRA_SKIP_INSTALL:-} != 1 ]]; then scripts/install_packages.sh; fi
+cmake --preset release -DCAPRA_TESTS=ON >/dev/null
+cmake --build --preset release
+ctest --preset release -L '^(fast|ci)$' -j "$(nproc)" "$@"

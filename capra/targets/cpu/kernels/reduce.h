@@ -1,0 +1,29 @@
+// Reductions over any axes in the contract's order: the reduced elements of an output are numbered i
+// in row-major order, partial p[i mod 16] starts at +0 and adds in ascending i, then
+// p[j] += p[j + 8], + 4, + 2, + 1.
+#pragma once
+
+#include <cstdint>
+
+#include "capra/targets/cpu/kernels/element.h"
+
+namespace capra::kernels {
+
+struct KernelTable;
+
+/// Sum, Max, Min, Argmax: floats and integers; Max and Min bool too. Mean, Variance: floats.
+/// Sum of integers wraps; of nothing is 0. Max, Min: any NaN gives NaN, +0 > -0; of nothing is the
+/// least (greatest) value, an infinity for floats. Mean = sum / n, of nothing NaN.
+/// Variance: population, two passes, (x - mean)^2 rounded, then summed.
+/// Argmax: i64, lowest index of the greatest value, of the first NaN if there is one.
+enum class ReduceOp : uint8_t { Sum, Max, Min, Mean, Variance, Argmax };
+
+bool reduce_supports(ReduceOp op, Element type);
+
+/// Reduces the axes set in the bit mask `axes` of an input with `rank` <= kMaxRank `dims` and element
+/// strides; `out` is contiguous over the kept dims in order; `range` counts output elements. Out is
+/// of `type`, i64 for Argmax (index within the reduced elements' row-major numbering).
+void reduce(const KernelTable& table, ReduceOp op, Element type, Strided x, int rank,
+            const int64_t* dims, uint32_t axes, void* out, Range range);
+
+}  // namespace capra::kernels

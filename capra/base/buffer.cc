@@ -1,0 +1,119 @@
+// Allocation, file mapping, and whole-file reads and writes.
+#include "capra/base/buffer.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace capra {
+namespace {
+
+Failure open_failure(const std::string& path, int error) {
+  if (error == ENOENT || error == ENOTDIR) {
+    return fail("file-not-found", "no such file", path, "check the path");
+  }
+  return fail("file-unreadable", std::strerror(error), path, "check that it is a readable file");
+}
+
+struct File {
+  int descriptor = -1;
+  size_t size = 0;
+  File(int d, size_t s) : descriptor(d), size(s) {}
+  File(File&& other) noexcept : descriptor(std::exchange(other.descriptor, -1)), size(other.size) {}
+  File& operator=(File&&) = delete;
+  ~File() {
+    if (descriptor >= 0) ::close(descriptor);
+  }
+};
+
+Result<File> open_file(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return open_failure(path, errno);
+  File file(descriptor, 0);
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) return open_failure(path, errno);
+  if (!S_ISREG(status.st_mode))
+    return open_failure(path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
+  file.size = static_cast<size_t>(status.st_size);
+  return file;
+}
+
+}  // namespace
+
+Buffer::Buffer(std::byte* data, size_t size, std::function<void()> release)
+    : data_(data), size_(size), release_(std::move(release)) {}
+
+Buffer::~Buffer() {
+  if (release_) release_();
+}
+
+std::shared_ptr<Buffer> Buffer::allocate(size_t size) {
+  const size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
+  void* memory = std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  std::memset(memory, 0, rounded);
+  auto* data = static_cast<std::byte*>(memory);
+  return wrap(data, size, [data] { std::free(data); });
+}
+
+std::shared_ptr<Buffer> Buffer::wrap(std::byte* data, size_t size, std::function<void()> release) {
+  return std::shared_ptr<Buffer>(new Buffer(data, size, std::move(release)));
+}
+
+Result<std::shared_ptr<Buffer>> map_file(const std::string& path) {
+  CAPRA_ASSIGN(const File file, open_file(path));
+  if (file.size == 0) return Buffer::allocate(0);
+  void* memory = ::mmap(nullptr, file.size, PROT_READ, MAP_PRIVATE, file.descriptor, 0);
+  if (memory == MAP_FAILED) return open_failure(path, errno);
+  auto* data = static_cast<std::byte*>(memory);
+  const size_t size = file.size;
+  return Buffer::wrap(data, size, [data, size] { ::munmap(data, size); });
+}
+
+Result<std::string> read_file(const std::string& path) {
+  CAPRA_ASSIGN(const File file, open_file(path));
+  std::string contents(file.size, '\0');
+  size_t done = 0;
+  while (done < contents.size()) {
+    const ssize_t got = ::read(file.descriptor, contents.data() + done, contents.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return open_failure(path, errno);
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  contents.resize(done);
+  return contents;
+}
+
+Status write_file(const std::string& path, std::string_view contents) {
+  std::string temporary = path + ".XXXXXX";
+  const auto failed = [&](int error) {
+    return fail("file-unwritable", std::strerror(error), path,
+                "check the folder, its permissions and the free space");
+  };
+  const int descriptor = ::mkstemp(temporary.data());
+  if (descriptor < 0) return failed(errno);
+  int error = ::fchmod(descriptor, 0644) == 0 ? 0 : errno;
+  size_t done = 0;
+  while (error == 0 && done < contents.size()) {
+    const ssize_t put = ::write(descriptor, contents.data() + done, contents.size() - done);
+    if (put >= 0)
+      done += static_cast<size_t>(put);
+    else if (errno != EINTR)
+      error = errno;
+  }
+  if (::close(descriptor) != 0 && error == 0) error = errno;
+  if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return {};
+  ::unlink(temporary.c_str());
+  return failed(error);
+}
+
+}  // namespace capra

@@ -1,0 +1,75 @@
+// Lookup of records, and the checks every call gets before its shape rule.
+#include "capra/ir/op_def.h"
+
+#include <algorithm>
+
+#include "capra/base/number_text.h"
+#include "capra/ir/structural_ops.h"
+
+namespace capra {
+namespace {
+
+constexpr const OpDef* kStructural[] = {&kGroup, &kInput, &kOutput, &kParameter};
+
+std::string operand_types(TypeRefs operands) {
+  std::string text;
+  for (const TensorType* type : operands) {
+    if (!text.empty()) text += ", ";
+    text += type == nullptr ? "_" : type->text();
+  }
+  return text;
+}
+
+Failure count_failure(const OpDef& op, size_t found) {
+  std::string needed;
+  for (const Operand& operand : op.operands) {
+    if (!needed.empty()) needed += ", ";
+    needed += operand.name;
+    if (operand.arity == Arity::Optional) needed += " (optional)";
+    if (operand.arity == Arity::Variadic) needed += "...";
+  }
+  return fail("operand-count", std::string(op.name) + " takes (" + needed + "), found " +
+                                   number_text(static_cast<int64_t>(found)) + " operands");
+}
+
+Status check_operands(const OpDef& op, TypeRefs operands) {
+  const bool variadic = !op.operands.empty() && op.operands.back().arity == Arity::Variadic;
+  if (operands.size() > op.operands.size() && !variadic) return count_failure(op, operands.size());
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    const Arity arity = op.operands[i].arity;
+    const bool absent = i >= operands.size() || operands[i] == nullptr;
+    if (absent && arity == Arity::Required) return count_failure(op, operands.size());
+  }
+  if (variadic && std::ranges::find(operands, nullptr) != operands.end()) {
+    return count_failure(op, operands.size());
+  }
+  return {};
+}
+
+}  // namespace
+
+const OpDef* find_op(OpSet ops, std::string_view name) {
+  for (const OpDef* op : kStructural) {
+    if (op->name == name) return op;
+  }
+  const auto found = std::ranges::lower_bound(ops, name, {}, &OpDef::name);
+  return found != ops.end() && (*found)->name == name ? *found : nullptr;
+}
+
+Result<TensorType> infer_type(const OpDef& op, TypeRefs operands, const Attrs& attrs) {
+  CAPRA_TRY(check_operands(op, operands));
+  Result<TensorType> type = op.infer(operands, attrs);
+  if (type.ok()) return type;
+  Diagnostic diagnostic = type.error();
+  diagnostic.message = std::string(op.name) + ": " + diagnostic.message;
+  if (diagnostic.at.empty()) {
+    diagnostic.at = std::string(op.name) + "(" + operand_types(operands) + ")";
+  }
+  return fail(std::move(diagnostic));
+}
+
+Tensor detail::tensor_operand(std::span<const Tensor> all, size_t& next) {
+  return next < all.size() ? all[next++] : Tensor();
+}
+
+}  // namespace capra

@@ -1,0 +1,14 @@
+// The verifier: what must hold of every graph, checked between passes in tests.
+#pragma once
+
+#include "capra/base/result.h"
+#include "capra/ir/graph.h"
+
+namespace capra {
+
+/// Operands come before users; counts, attribute kinds and types agree with the records; parameter
+/// paths and input and output names are unique; a group has a body whose inputs and single output
+/// have the types of its operands and result. Fails with `graph-invalid`, `at` the node.
+Status verify(const Graph& graph);
+
+}  // namespace capra

@@ -9,8 +9,9 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 
 CLEAN = {
+    ".clang-format": (HERE.parents[1] / ".clang-format").read_text(encoding="utf-8"),
     "CMakeLists.txt": "add_library(capra capra/base/diagnostic_codes.cc)\n",
-    "capra/base/diagnostic_codes.cc": '// Codes.\n    {"file-not-found", "a file is missing"},\n',
+    "capra/base/diagnostic_codes.cc": '// Codes.\nCode kCodes[] = {\n    {"file-not-found", "a file is missing"},\n};\n',
     "capra/base/CMakeLists.txt": "capra_sources(base diagnostic_codes.cc read.cc)\n",
     "capra/base/read.cc": '// Reads.\nint f() { return fail("file-not-found", "x"); }\n',
     "docs/diagnostics.md": "### `file-not-found`\nThe named file does not exist; check the folder's path.\n",

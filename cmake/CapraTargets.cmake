@@ -69,12 +69,16 @@ function(capra_script_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
+# Builds all fuzz programs and nothing else.
+add_custom_target(fuzz_programs)
+
 # capra_fuzz(NAME FILE): a libFuzzer program in preset `fuzz`; its corpus is tests/fuzz/corpus/NAME.
 # Elsewhere the same file replays the corpus as an ordinary test of label fast.
 function(capra_fuzz name file)
   set(corpus ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
   if(CAPRA_FUZZ)
     add_executable(fuzz_${name} ${file})
+    add_dependencies(fuzz_programs fuzz_${name})
     target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
   else()

@@ -1,0 +1,38 @@
+// A target's table: which ops it runs natively, on which types. Legality lives here and nowhere else;
+// passes and sinks ask it, emitters and executors extend its rows.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "capra/ir/op_def.h"
+
+namespace capra {
+
+/// One op that a target runs itself. Targets derive from it and add how.
+struct OpRow {
+  const OpDef* op = nullptr;
+  /// Whether these types and attributes are within the row; null: every combination the record allows.
+  bool (*takes)(TypeRefs operands, const Attrs& attrs, const TensorType& result) = nullptr;
+  /// Wider than the record's bound only with a reason.
+  Accuracy accuracy = {};
+  std::string_view accuracy_reason = {};
+};
+
+/// The rows of one target. An op may have several rows; the first that takes the types is used.
+class OpTable {
+ public:
+  constexpr explicit OpTable(std::span<const OpRow* const> rows) : rows_(rows) {}
+
+  std::span<const OpRow* const> rows() const { return rows_; }
+  /// The row that runs `op` on these types, or null: decompose, or refuse.
+  const OpRow* find(const OpDef& op, TypeRefs operands, const Attrs& attrs,
+                    const TensorType& result) const;
+  /// Whether any row names `op`.
+  bool names(const OpDef& op) const;
+
+ private:
+  std::span<const OpRow* const> rows_;
+};
+
+}  // namespace capra

@@ -28,7 +28,9 @@ set(CMAKE_INSTALL_RPATH "$ORIGIN/${capra_bin_to_lib}")
 if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
   find_program(CAPRA_CCACHE ccache)
   if(CAPRA_CCACHE)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CAPRA_CCACHE})
+    # Paths below the source folder count as relative, so clones and build folders share results.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CAPRA_CCACHE})
   endif()
 endif()
 

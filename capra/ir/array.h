@@ -25,7 +25,7 @@ class Array {
   /// uint8_t with DType given).
   template <class T>
   static Array of(DType dtype, std::vector<int64_t> sizes, std::span<const T> values);
-  /// One number rounded once to `dtype`, as a scalar. Saturates for integers; NaN gives 0 there.
+  /// One number rounded once to `dtype`, as a scalar. Integers: toward zero, saturating, 0 for NaN.
   static Array scalar(DType dtype, double value);
 
   explicit operator bool() const { return buffer_ != nullptr; }
@@ -50,8 +50,10 @@ class Array {
 
   /// Element `index` as a double (integers beyond 2^53 round; use `i64_at` for those).
   double f64_at(int64_t index) const;
+  /// Element `index` as an integer: u64 keeps its bits, floats go toward zero and saturate.
   int64_t i64_at(int64_t index) const;
-  /// Rounds `value` once to the dtype and stores it; saturates for integers, NaN gives 0 there.
+  /// Rounds `value` once to the dtype and stores it. Integers: toward zero, saturating, 0 for NaN;
+  /// bool: whether it differs from 0.
   void set(int64_t index, double value);
   void set_i64(int64_t index, int64_t value);  ///< integers wrap
 

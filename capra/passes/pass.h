@@ -1,0 +1,80 @@
+// What a pass is: a function from graph to graph with a name, one sentence and its effect on numbers;
+// and what passes are given and report.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capra/base/result.h"
+#include "capra/ir/graph.h"
+#include "capra/ir/parameters.h"
+#include "capra/ops/op_table.h"
+
+namespace capra {
+
+/// What a rewrite does to numbers.
+enum class NumericEffect : uint8_t {
+  Exact,        ///< the same bits on cpu
+  Meaning,      ///< the same real function, rounded otherwise, within the op's bound
+  Approximate,  ///< another function; recorded on the node
+};
+
+/// `exact`, `meaning`, `approximate`.
+std::string_view numeric_effect_name(NumericEffect effect);
+
+/// One change that a pass made.
+struct Rewrite {
+  std::string pass;
+  std::string rule;       ///< which identity
+  std::string node;       ///< path of the node in the model, or its value in text (`%12`)
+  std::string note = {};  ///< what was found and what stands there now
+};
+
+/// An approximation in force: read from the notes of a node.
+struct Approximation {
+  std::string node;            ///< path of the node in the model, or its value in text
+  std::string legalized_from;  ///< `gelu(approximate=false)`
+  std::string reason;
+  double max_abs_error = 0;
+};
+
+/// All nodes of a graph, those in groups included, that carry the note `legalizedFrom`.
+std::vector<Approximation> approximations(const Graph& graph);
+
+/// What passes did, in order.
+struct PassReport {
+  std::vector<Rewrite> rewrites;
+  std::vector<std::string> lines;  ///< `GELU_APPROX_LEGALIZED node=...`: one a rewrite that must be said
+};
+
+/// Runs one op on data: a target's own executor, so that folding gives the bits of running. An
+/// operand without data is an absent optional one.
+using Evaluator =
+    std::function<Result<Array>(const OpDef& op, std::span<const Array> operands, const Attrs& attrs)>;
+
+/// What passes know beside the graph. Everything is optional: a pass that needs what is missing does
+/// nothing, except `legalize`, which needs a table.
+struct PassContext {
+  const OpTable* table = nullptr;          ///< what the target runs itself
+  std::string_view target = {};            ///< its name, for diagnostics
+  Evaluator evaluate = nullptr;            ///< without it nothing is folded
+  const Parameters* parameters = nullptr;  ///< without it only one path equals itself
+  PassReport report = {};
+};
+
+/// A pass. Records live as long as the lists that name them.
+struct Pass {
+  std::string_view name;
+  std::string_view summary;  ///< one sentence
+  NumericEffect effect = NumericEffect::Exact;
+  std::function<Result<Graph>(const Graph& graph, PassContext& context)> run;
+};
+
+/// How diagnostics and reports call a node: its path in the model and its value, `%12`.
+std::string node_label(const Graph& graph, NodeId id);
+
+}  // namespace capra

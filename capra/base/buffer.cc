@@ -67,6 +67,22 @@ std::shared_ptr<Buffer> Buffer::wrap(std::byte* data, size_t size, std::function
   return std::shared_ptr<Buffer>(new Buffer(data, size, std::move(release)));
 }
 
+std::shared_ptr<Buffer> Buffer::wrap_mapping(std::byte* data, size_t size,
+                                             std::function<void()> release) {
+  std::shared_ptr<Buffer> buffer = wrap(data, size, std::move(release));
+  buffer->file_mapping_ = true;
+  return buffer;
+}
+
+void Buffer::drop_pages(size_t offset, size_t size) const {
+  if (!file_mapping_ || size == 0) return;
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<uintptr_t>(data_) + offset;
+  const uintptr_t begin = (start + page - 1) / page * page;
+  const uintptr_t end = (start + size) / page * page;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+}
+
 Result<std::shared_ptr<Buffer>> map_file(const std::string& path) {
   CAPRA_ASSIGN(const File file, open_file(path));
   if (file.size == 0) return Buffer::allocate(0);
@@ -74,7 +90,7 @@ Result<std::shared_ptr<Buffer>> map_file(const std::string& path) {
   if (memory == MAP_FAILED) return open_failure(path, errno);
   auto* data = static_cast<std::byte*>(memory);
   const size_t size = file.size;
-  return Buffer::wrap(data, size, [data, size] { ::munmap(data, size); });
+  return Buffer::wrap_mapping(data, size, [data, size] { ::munmap(data, size); });
 }
 
 Result<std::string> read_file(const std::string& path) {

@@ -20,6 +20,9 @@ class Buffer {
   static std::shared_ptr<Buffer> allocate(size_t size);
   /// Bytes owned by something else, which `release` lets go.
   static std::shared_ptr<Buffer> wrap(std::byte* data, size_t size, std::function<void()> release);
+  /// The same for a private mapping of a file that nobody writes to.
+  static std::shared_ptr<Buffer> wrap_mapping(std::byte* data, size_t size,
+                                              std::function<void()> release);
 
   ~Buffer();
   Buffer(const Buffer&) = delete;
@@ -29,6 +32,9 @@ class Buffer {
   const std::byte* data() const { return data_; }
   size_t size() const { return size_; }
   std::span<const std::byte> bytes() const { return {data_, size_}; }
+  /// Lets the system take back the memory of whole pages within this range of a file mapping; they
+  /// are read from the file again when touched. Does nothing for other buffers.
+  void drop_pages(size_t offset, size_t size) const;
 
  private:
   Buffer(std::byte* data, size_t size, std::function<void()> release);
@@ -36,6 +42,7 @@ class Buffer {
   std::byte* data_;
   size_t size_;
   std::function<void()> release_;
+  bool file_mapping_ = false;
 };
 
 /// Maps a whole file for reading; private, so the file is never written.

@@ -57,6 +57,11 @@ class Array {
   void set(int64_t index, double value);
   void set_i64(int64_t index, int64_t value);  ///< integers wrap
 
+  /// For data in a file mapping: lets the system take its memory back (see Buffer::drop_pages).
+  void drop_pages() const {
+    if (buffer_ != nullptr) buffer_->drop_pages(offset_, byte_size());
+  }
+
   /// The same bytes under another shape of equally many elements.
   Array reshaped(std::vector<int64_t> sizes) const;
 

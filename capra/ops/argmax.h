@@ -1,0 +1,23 @@
+// argmax: the index of the greatest element along an axis.
+#pragma once
+
+#include <tuple>
+
+#include "capra/ir/op_def.h"
+
+namespace capra {
+
+struct ArgmaxAttrs {
+  int64_t axis = -1;
+  bool keep_dims = false;
+  static constexpr auto fields() {
+    return std::tuple{Field{"axis", &ArgmaxAttrs::axis, "the axis searched, negative from the end"},
+                      Field{"keep_dims", &ArgmaxAttrs::keep_dims, "keep the axis with extent 1"}};
+  }
+};
+
+extern const OpDef kArgmax;
+/// The result is i64.
+Tensor argmax(const Tensor& x, ArgmaxAttrs attrs = {});
+
+}  // namespace capra

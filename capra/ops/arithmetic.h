@@ -1,0 +1,36 @@
+// Operators on tensors. A scalar operand takes the tensor's dtype, rounded once, and is recorded as
+// a constant before the op that uses it.
+#pragma once
+
+#include "capra/ops/add.h"
+#include "capra/ops/div.h"
+#include "capra/ops/mul.h"
+#include "capra/ops/neg.h"
+#include "capra/ops/sub.h"
+
+namespace capra {
+
+/// A scalar of x's dtype in x's context.
+Tensor scalar_like(const Tensor& x, double value);
+
+inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
+inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
+inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
+inline Tensor operator/(const Tensor& a, const Tensor& b) { return div(a, b); }
+inline Tensor operator-(const Tensor& x) { return neg(x); }
+
+inline Tensor operator+(const Tensor& a, double b) { return add(a, scalar_like(a, b)); }
+inline Tensor operator-(const Tensor& a, double b) { return sub(a, scalar_like(a, b)); }
+inline Tensor operator*(const Tensor& a, double b) { return mul(a, scalar_like(a, b)); }
+inline Tensor operator/(const Tensor& a, double b) { return div(a, scalar_like(a, b)); }
+inline Tensor operator+(double a, const Tensor& b) { return add(scalar_like(b, a), b); }
+inline Tensor operator-(double a, const Tensor& b) { return sub(scalar_like(b, a), b); }
+inline Tensor operator*(double a, const Tensor& b) { return mul(scalar_like(b, a), b); }
+inline Tensor operator/(double a, const Tensor& b) { return div(scalar_like(b, a), b); }
+
+/// A narrow float (f16, bf16) as f32, so that a decomposition of several steps rounds once, where
+/// it leaves; other dtypes as they are. `narrowed` goes back.
+Tensor widened(const Tensor& x);
+Tensor narrowed(const Tensor& x, DType dtype);
+
+}  // namespace capra

@@ -1,0 +1,35 @@
+// attention: softmax(q k^T scale + mask) v over packed sequences.
+#pragma once
+
+#include <tuple>
+
+#include "capra/ir/op_def.h"
+
+namespace capra {
+
+struct AttentionAttrs {
+  bool causal = false;
+  double scale = 0.0;
+  static constexpr auto fields() {
+    return std::tuple{
+        Field{"causal", &AttentionAttrs::causal,
+              "query i sees keys up to i + (keys - queries) of its sequence"},
+        Field{"scale", &AttentionAttrs::scale, "multiplies q k^T; 0 means 1 / sqrt(head_dim)"}};
+  }
+};
+
+extern const OpDef kAttention;
+/// q [tokens, heads, head_dim], k [ktokens, kv_heads, head_dim], v [ktokens, kv_heads, value_dim];
+/// the result is [tokens, heads, value_dim]. offsets (i32 [sequences + 1]) cut q and k alike into
+/// sequences; without them there is one. key_lengths (i32 [sequences]) hides the keys from there
+/// on. mask is added to the scores and broadcasts to [heads, tokens, ktokens]. Empty tensors are
+/// absent.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& offsets = {},
+                 const Tensor& key_lengths = {}, const Tensor& mask = {},
+                 AttentionAttrs attrs = {});
+
+/// The factor that attributes and a head_dim stand for: `scale`, or 1 / sqrt(head_dim) where it is
+/// 0.
+double attention_scale(const AttentionAttrs& attrs, int64_t head_dim);
+
+}  // namespace capra

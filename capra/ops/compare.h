@@ -1,0 +1,21 @@
+// compare: an order relation of a and b as bool, element by element with broadcasting.
+#pragma once
+
+#include <string>
+#include <tuple>
+
+#include "capra/ir/op_def.h"
+
+namespace capra {
+
+struct CompareAttrs {
+  std::string direction = "eq";
+  static constexpr auto fields() {
+    return std::tuple{Field{"direction", &CompareAttrs::direction, "lt, le, gt, ge, eq or ne"}};
+  }
+};
+
+extern const OpDef kCompare;
+Tensor compare(const Tensor& a, const Tensor& b, CompareAttrs attrs);
+
+}  // namespace capra

@@ -1,0 +1,11 @@
+// logical_not: not x, element by element.
+#pragma once
+
+#include "capra/ir/op_def.h"
+
+namespace capra {
+
+extern const OpDef kLogicalNot;
+Tensor logical_not(const Tensor& x);
+
+}  // namespace capra

@@ -1,0 +1,11 @@
+// logical_or: a or b, element by element with broadcasting.
+#pragma once
+
+#include "capra/ir/op_def.h"
+
+namespace capra {
+
+extern const OpDef kLogicalOr;
+Tensor logical_or(const Tensor& a, const Tensor& b);
+
+}  // namespace capra

@@ -1,0 +1,11 @@
+// mean: the arithmetic mean over axes.
+#pragma once
+
+#include "capra/ops/reduction.h"
+
+namespace capra {
+
+extern const OpDef kMean;
+Tensor mean(const Tensor& x, ReduceAttrs attrs = {});
+
+}  // namespace capra

@@ -1,0 +1,21 @@
+// reshape: the same elements in row-major order under another shape.
+#pragma once
+
+#include <tuple>
+
+#include "capra/ir/op_def.h"
+
+namespace capra {
+
+struct ReshapeAttrs {
+  Shape shape;
+  static constexpr auto fields() {
+    return std::tuple{
+        Field{"shape", &ReshapeAttrs::shape, "shape of the result; its symbols are those of x"}};
+  }
+};
+
+extern const OpDef kReshape;
+Tensor reshape(const Tensor& x, Shape shape);
+
+}  // namespace capra

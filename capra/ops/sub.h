@@ -1,0 +1,11 @@
+// sub: a - b, element by element with broadcasting.
+#pragma once
+
+#include "capra/ir/op_def.h"
+
+namespace capra {
+
+extern const OpDef kSub;
+Tensor sub(const Tensor& a, const Tensor& b);
+
+}  // namespace capra

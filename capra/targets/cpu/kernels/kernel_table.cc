@@ -15,7 +15,7 @@ namespace capra::kernels {
 namespace HWY_NAMESPACE {
 
 void fill(MatmulKernels& table);
-void fill(AttentionKernels& table);
+void fill(PeakKernels& table);
 
 const KernelTable& table() {
   static const KernelTable built = [] {
@@ -30,7 +30,7 @@ const KernelTable& table() {
     t.isa = Isa::Neon;
 #endif
     fill(t.matmul);
-    fill(t.attention);
+    fill(t.peak);
     return t;
   }();
   return built;

@@ -5,6 +5,7 @@
 
 #include "capra/targets/cpu/isa/isa.h"
 #include "capra/targets/cpu/kernels/attention.h"
+#include "capra/targets/cpu/kernels/fma_peak.h"
 #include "capra/targets/cpu/kernels/matmul.h"
 
 namespace capra::kernels {
@@ -15,6 +16,7 @@ struct KernelTable {
 
   MatmulKernels matmul;
   AttentionKernels attention;
+  PeakKernels peak;
 
   // Elementwise, reductions, softmax and normalization, pooling.
 };

@@ -21,6 +21,7 @@ constexpr DiagnosticCode kCodes[] = {
     {"operand-dtype", "an operand has a dtype that the op cannot take"},
     {"operand-shape", "operand shapes do not fit together or do not fit the op"},
     {"parameter-type", "one parameter path is used with two types"},
+    {"shape-too-large", "a tensor type has more bytes than can be counted or made"},
     {"symbol-unbound", "a symbolic dim has no value in this run"},
     {"tensor-has-no-data", "a traced tensor was asked for numbers"},
     {"text-syntax", "graph text does not follow the grammar"},

@@ -36,6 +36,8 @@ bool equal_nodes(const Node& a, const Node& b) {
 }  // namespace
 
 NodeId Graph::append(Node node) {
+  // Absent operands at the end are the same as operands not given; one form keeps nodes comparable.
+  while (!node.operands.empty() && node.operands.back() == kAbsent) node.operands.pop_back();
   for (const NodeId operand : node.operands) CAPRA_CHECK(operand >= kAbsent && operand < size());
   nodes_.push_back(std::move(node));
   return size() - 1;
@@ -94,10 +96,12 @@ bool operator==(const Graph& a, const Graph& b) {
 Graph build_graph(Tape tape) {
   Graph graph(std::move(tape.name));
   for (TapeEntry& entry : tape.entries) {
+    std::string name = entry.op == &kInput ? unpack<InputAttrs>(entry.attrs).name : "";
     graph.append({.op = entry.op,
                   .operands = std::move(entry.operands),
                   .attrs = std::move(entry.attrs),
                   .type = std::move(entry.type),
+                  .name = std::move(name),
                   .path = std::move(entry.path),
                   .notes = std::move(entry.notes)});
   }

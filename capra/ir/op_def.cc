@@ -59,6 +59,10 @@ const OpDef* find_op(OpSet ops, std::string_view name) {
 Result<TensorType> infer_type(const OpDef& op, TypeRefs operands, const Attrs& attrs) {
   CAPRA_TRY(check_operands(op, operands));
   Result<TensorType> type = op.infer(operands, attrs);
+  if (type.ok() && !fits_memory(*type)) {
+    type = fail("shape-too-large",
+                "the result " + type->text() + " has more bytes than 63 bits can count");
+  }
   if (type.ok()) return type;
   Diagnostic diagnostic = type.error();
   diagnostic.message = std::string(op.name) + ": " + diagnostic.message;

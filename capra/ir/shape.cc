@@ -62,6 +62,15 @@ std::string Shape::text() const {
 
 std::string TensorType::text() const { return std::string(dtype_name(dtype)) + shape.text(); }
 
+bool fits_memory(const TensorType& type) {
+  auto bytes = static_cast<int64_t>(dtype_bytes(type.dtype));
+  for (const Dim& dim : type.shape.dims()) {
+    if (!dim.is_static() || dim.size() == 0) continue;
+    if (__builtin_mul_overflow(bytes, dim.size(), &bytes)) return false;
+  }
+  return true;
+}
+
 Result<Shape> broadcast_shapes(const Shape& a, const Shape& b) {
   const int64_t rank = std::max(a.rank(), b.rank());
   std::vector<Dim> dims;

@@ -75,6 +75,9 @@ struct TensorType {
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 
+/// Whether the bytes of the static extents (a 0 counting as 1) can be counted in 63 bits.
+bool fits_memory(const TensorType& type);
+
 /// NumPy broadcasting of two shapes: aligned to the right, extents equal or 1. A symbol meets
 /// itself or 1. Fails with `operand-shape`.
 Result<Shape> broadcast_shapes(const Shape& a, const Shape& b);

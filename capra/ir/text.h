@@ -10,12 +10,14 @@
 
 namespace capra {
 
+// clang-format off
 /// One graph:
 ///   graph @name {
 ///     %x = input {name = "x"} : f32[tokens, 4]
-///     %1 = gelu %x {approximate = false} : f32[tokens, 4] @ "encoder.layer.0" !{legalizedFrom =
-///     "..."} output %1 {name = "y"}
+///     %1 = gelu %x {approximate = false} : f32[tokens, 4] @ "encoder" !{legalizedFrom = "gelu"}
+///     output %1 {name = "y"}
 ///   }
+// clang-format on
 std::string print_graph(const Graph& graph);
 /// The linear record, in the same syntax under `tape @name`.
 std::string print_tape(const Tape& tape);
@@ -23,7 +25,8 @@ std::string print_tape(const Tape& tape);
 std::string print_node(const Graph& graph, NodeId id);
 
 std::string print_attr(const AttrValue& value);
-/// `f32[2, 2] [[1, 2], [3, 4]]`; a scalar is `f32 0.5`.
+/// `f32[2, 2] [[1, 2], [3, 4]]`; a scalar is `f32 0.5`; more than 16 equal elements are
+/// `f32[8, 8] splat 0.5`.
 std::string print_array(const Array& array);
 
 /// Parses one graph; names are those of `ops` and the structural ops. Fails with `text-syntax`,

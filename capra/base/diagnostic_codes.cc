@@ -23,6 +23,7 @@ constexpr DiagnosticCode kCodes[] = {
     {"parameter-type", "one parameter path is used with two types"},
     {"shape-too-large", "a tensor type has more bytes than can be counted or made"},
     {"symbol-unbound", "a symbolic dim has no value in this run"},
+    {"symbolic-dim", "a shape would need arithmetic on a dim that is known only at run time"},
     {"tensor-has-no-data", "a traced tensor was asked for numbers"},
     {"text-syntax", "graph text does not follow the grammar"},
     {"type-mismatch", "a type written in text differs from the inferred one"},

@@ -1,0 +1,62 @@
+// The record of convert.
+#include "capra/ops/convert.h"
+
+#include "capra/ops/shape_rules.h"
+
+namespace capra {
+namespace {
+
+Result<TensorType> infer(const TensorType& x, const ConvertAttrs& attrs) {
+  return sized_type(attrs.dtype, x.shape);
+}
+
+constexpr std::string_view kOperands0[] = {"f64[5] [1.9, -1.9, nan, 1e+20, -inf]"};
+constexpr std::string_view kOperands1[] = {"i32[3] [256, -1, 300]"};
+constexpr std::string_view kOperands2[] = {"f64[4] [0, -0, 0.5, nan]"};
+constexpr std::string_view kOperands3[] = {"bool[2] [true, false]"};
+constexpr std::string_view kOperands4[] = {"f64[3] [1.00390625, 3.3895313892515355e+38, 65280]"};
+constexpr Example kExamples[] = {
+    {.attrs = "dtype = i32",
+     .operands = kOperands0,
+     .result = "i32[5] [1, -1, 0, 2147483647, -2147483648]",
+     .source = "definition: truncation and saturation"},
+    {.attrs = "dtype = u8",
+     .operands = kOperands1,
+     .result = "u8[3] [0, 255, 44]",
+     .source = "NumPy 2.4, astype"},
+    {.attrs = "dtype = bool",
+     .operands = kOperands2,
+     .result = "bool[4] [false, false, true, true]",
+     .source = "NumPy 2.4, astype"},
+    {.attrs = "dtype = f64",
+     .operands = kOperands3,
+     .result = "f64[2] [1, 0]",
+     .source = "NumPy 2.4, astype"},
+    {.attrs = "dtype = bf16",
+     .operands = kOperands4,
+     .result = "bf16[3] [1, 3.38953e+38, 65280]",
+     .source = "bfloat16: 8 bits of precision, ties to even"},
+};
+
+}  // namespace
+
+constinit const OpDef kConvert{
+    .name = "convert",
+    .formula = "x in another dtype",
+    .summary = "The elements in another dtype.",
+    .prose =
+        "To a float dtype: rounds once, to nearest even, and overflows to infinity. Float to "
+        "integer: truncates toward zero and saturates, NaN gives 0. Integer to integer: wraps. To "
+        "bool: true unless zero, NaN included. From bool: 0 or 1.",
+    .operands = kUnaryOperands,
+    .attrs = attrs_of<ConvertAttrs>(),
+    .infer = erase_infer<infer>,
+    .accuracy = {},
+    .examples = kExamples,
+};
+
+Tensor convert(const Tensor& x, DType dtype) {
+  return apply(kConvert, {x}, pack(ConvertAttrs{dtype}));
+}
+
+}  // namespace capra

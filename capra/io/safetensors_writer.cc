@@ -1,0 +1,100 @@
+// The writer, and the table of dtype names that it shares with the reader.
+#include <algorithm>
+#include <vector>
+
+#include "capra/io/json.h"
+#include "capra/io/safetensors.h"
+#include "capra/io/safetensors_dtypes.h"
+
+namespace capra {
+namespace {
+
+struct Name {
+  std::string_view name;
+  DType dtype;
+};
+
+// In the reference implementation's order; its writer sorts by this order from the end.
+constexpr Name kNames[] = {
+    {"BOOL", DType::Bool}, {"U8", DType::U8},   {"I8", DType::I8},     {"I16", DType::I16},
+    {"U16", DType::U16},   {"F16", DType::F16}, {"BF16", DType::BF16}, {"I32", DType::I32},
+    {"U32", DType::U32},   {"F32", DType::F32}, {"F64", DType::F64},   {"I64", DType::I64},
+    {"U64", DType::U64},
+};
+
+}  // namespace
+
+std::string_view safetensors_name(DType dtype) {
+  return std::ranges::find(kNames, dtype, &Name::dtype)->name;
+}
+
+std::optional<DType> dtype_of_safetensors(std::string_view name) {
+  const auto* found = std::ranges::find(kNames, name, &Name::name);
+  if (found == std::end(kNames)) return std::nullopt;
+  return found->dtype;
+}
+
+std::string safetensors_dtype_list() {
+  std::string list;
+  for (const Name& name : kNames) {
+    if (!list.empty()) list += ", ";
+    list += name.name;
+  }
+  return list;
+}
+
+int safetensors_rank(DType dtype) {
+  return static_cast<int>(std::ranges::find(kNames, dtype, &Name::dtype) - kNames);
+}
+
+std::string safetensors_bytes(const std::map<std::string, Array>& tensors,
+                              const std::map<std::string, std::string>& metadata) {
+  using Tensor = const std::pair<const std::string, Array>*;
+  std::vector<Tensor> order;
+  size_t data_size = 0;
+  for (const auto& tensor : tensors) {
+    order.push_back(&tensor);
+    data_size += tensor.second.byte_size();
+  }
+  std::ranges::sort(order, {}, [](Tensor tensor) {
+    return std::pair(-safetensors_rank(tensor->second.dtype()), std::string_view(tensor->first));
+  });
+
+  JsonObject header;
+  if (!metadata.empty()) {
+    JsonObject strings;
+    for (const auto& [key, value] : metadata) strings.set(key, value);
+    header.set("__metadata__", std::move(strings));
+  }
+  uint64_t offset = 0;
+  for (const Tensor tensor : order) {
+    const Array& array = tensor->second;
+    Json shape = Json::array();
+    for (const int64_t size : array.sizes()) shape.push(size);
+    const uint64_t end = offset + array.byte_size();
+    JsonObject entry;
+    entry.set("dtype", safetensors_name(array.dtype()));
+    entry.set("shape", std::move(shape));
+    entry.set("data_offsets", std::vector<Json>{offset, end});
+    header.set(tensor->first, std::move(entry));
+    offset = end;
+  }
+  std::string text = Json(std::move(header)).text();
+  text.append((8 - text.size() % 8) % 8, ' ');
+
+  std::string bytes;
+  bytes.reserve(8 + text.size() + data_size);
+  for (size_t i = 0; i < 8; ++i) bytes += static_cast<char>(text.size() >> (8 * i) & 0xff);
+  bytes += text;
+  for (const Tensor tensor : order) {
+    bytes.append(reinterpret_cast<const char*>(tensor->second.data()), tensor->second.byte_size());
+  }
+  return bytes;
+}
+
+Status write_safetensors(const std::string& path, const std::map<std::string, Array>& tensors,
+                         const std::map<std::string, std::string>& metadata) {
+  return write_file(path, safetensors_bytes(tensors, metadata));
+}
+
+}  // namespace capra

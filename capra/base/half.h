@@ -1,5 +1,5 @@
-// Scalar conversions between binary32 / binary64 and the two 16-bit floats, f16 (binary16) and bf16.
-// Everything here is constexpr, header-only and free of the floating-point environment.
+// Scalar conversions between binary32 / binary64 and the two 16-bit floats, f16 (binary16) and
+// bf16. Everything here is constexpr, header-only and free of the floating-point environment.
 #pragma once
 
 #include <bit>
@@ -8,13 +8,13 @@
 namespace capra {
 
 /// Exact. A NaN keeps its sign and payload bits.
-constexpr float bf16_to_f32(std::uint16_t h) {
+[[gnu::always_inline]] constexpr float bf16_to_f32(std::uint16_t h) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(h) << 16);
 }
 
 /// Rounds to nearest, ties to even; overflows to infinity. A NaN stays a NaN: it is made quiet and
 /// keeps its sign and the payload bits that fit.
-constexpr std::uint16_t f32_to_bf16(float f) {
+[[gnu::always_inline]] constexpr std::uint16_t f32_to_bf16(float f) {
   const auto bits = std::bit_cast<std::uint32_t>(f);
   if ((bits & 0x7fffffffu) > 0x7f800000u) {
     return static_cast<std::uint16_t>((bits >> 16) | 0x0040u);
@@ -23,7 +23,7 @@ constexpr std::uint16_t f32_to_bf16(float f) {
 }
 
 /// Exact, subnormals included. A NaN keeps its sign and payload bits.
-constexpr float f16_to_f32(std::uint16_t h) {
+[[gnu::always_inline]] constexpr float f16_to_f32(std::uint16_t h) {
   const std::uint32_t sign = static_cast<std::uint32_t>(h & 0x8000u) << 16;
   std::uint32_t magnitude = h & 0x7fffu;
   if (magnitude >= 0x7c00u) {  // infinity or NaN
@@ -40,7 +40,7 @@ constexpr float f16_to_f32(std::uint16_t h) {
 
 /// Rounds to nearest, ties to even, subnormal results included; overflows to infinity. A NaN stays
 /// a NaN: it is made quiet and keeps its sign and the payload bits that fit.
-constexpr std::uint16_t f32_to_f16(float f) {
+[[gnu::always_inline]] constexpr std::uint16_t f32_to_f16(float f) {
   const auto bits = std::bit_cast<std::uint32_t>(f);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000u);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
@@ -66,7 +66,7 @@ constexpr std::uint16_t f32_to_f16(float f) {
 
 /// Binary64 to binary32 rounding to odd: truncates, and sets the last bit if anything was lost.
 /// A narrower format rounded to nearest from this value is rounded once from the binary64 one.
-constexpr float f64_to_f32_round_to_odd(double d) {
+[[gnu::always_inline]] constexpr float f64_to_f32_round_to_odd(double d) {
   const auto bits = std::bit_cast<std::uint64_t>(d);
   const auto sign = static_cast<std::uint32_t>((bits >> 32) & 0x80000000u);
   const std::uint64_t magnitude = bits & 0x7fffffffffffffffull;
@@ -90,9 +90,13 @@ constexpr float f64_to_f32_round_to_odd(double d) {
 }
 
 /// One rounding to nearest even, straight from binary64.
-constexpr std::uint16_t f64_to_f16(double d) { return f32_to_f16(f64_to_f32_round_to_odd(d)); }
+[[gnu::always_inline]] constexpr std::uint16_t f64_to_f16(double d) {
+  return f32_to_f16(f64_to_f32_round_to_odd(d));
+}
 
 /// One rounding to nearest even, straight from binary64.
-constexpr std::uint16_t f64_to_bf16(double d) { return f32_to_bf16(f64_to_f32_round_to_odd(d)); }
+[[gnu::always_inline]] constexpr std::uint16_t f64_to_bf16(double d) {
+  return f32_to_bf16(f64_to_f32_round_to_odd(d));
+}
 
 }  // namespace capra

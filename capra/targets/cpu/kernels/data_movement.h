@@ -32,6 +32,6 @@ int64_t find_index_out_of_range(Element index_type, const void* indices, int64_t
 void iota(Element type, int64_t outer, int64_t axis, int64_t inner, void* out);
 
 /// n copies of the one element at `value`.
-void fill(size_t element_size, const void* value, void* out, int64_t n);
+void fill_elements(size_t element_size, const void* value, void* out, int64_t n);
 
 }  // namespace capra::kernels

@@ -15,7 +15,11 @@ namespace capra::kernels {
 namespace HWY_NAMESPACE {
 
 void fill(MatmulKernels& table);
+void fill(AttentionKernels& table);
 void fill(PeakKernels& table);
+void fill(ElementwiseKernels& table);
+void fill(ReduceKernels& table);
+void fill(NormalizeKernels& table);
 
 const KernelTable& table() {
   static const KernelTable built = [] {
@@ -30,7 +34,11 @@ const KernelTable& table() {
     t.isa = Isa::Neon;
 #endif
     fill(t.matmul);
+    fill(t.attention);
     fill(t.peak);
+    fill(t.elementwise);
+    fill(t.reduce);
+    fill(t.normalize);
     return t;
   }();
   return built;

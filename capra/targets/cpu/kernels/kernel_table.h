@@ -5,8 +5,11 @@
 
 #include "capra/targets/cpu/isa/isa.h"
 #include "capra/targets/cpu/kernels/attention.h"
+#include "capra/targets/cpu/kernels/elementwise.h"
 #include "capra/targets/cpu/kernels/fma_peak.h"
 #include "capra/targets/cpu/kernels/matmul.h"
+#include "capra/targets/cpu/kernels/normalize.h"
+#include "capra/targets/cpu/kernels/reduce.h"
 
 namespace capra::kernels {
 
@@ -17,8 +20,9 @@ struct KernelTable {
   MatmulKernels matmul;
   AttentionKernels attention;
   PeakKernels peak;
-
-  // Elementwise, reductions, softmax and normalization, pooling.
+  ElementwiseKernels elementwise;
+  ReduceKernels reduce;
+  NormalizeKernels normalize;
 };
 
 /// The tables this machine runs, portable first, the fastest last.

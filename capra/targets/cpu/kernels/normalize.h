@@ -11,6 +11,22 @@ namespace capra::kernels {
 
 struct KernelTable;
 
+enum class Pooling : uint8_t { Cls, Mean, Max, MeanSqrtLen, WeightedMean, LastToken };
+
+/// One instruction set's f32 rows; the functions below say what each computes.
+struct NormalizeKernels {
+  void (*softmax_row)(const float* x, float* y, int64_t n) = nullptr;
+  void (*layer_norm_row)(const float* x, const float* gamma, const float* beta, double eps,
+                         float* y, int64_t n) = nullptr;
+  void (*rms_norm_row)(const float* x, const float* gamma, double eps, float* y,
+                       int64_t n) = nullptr;
+  void (*l2_normalize_row)(const float* x, float* y, int64_t n) = nullptr;
+  void (*l2_normalize_f64_row)(const double* x, float* y, int64_t n) = nullptr;
+  void (*add_rows)(const float* a, const float* b, float* y, int64_t n) = nullptr;
+  void (*pool)(Pooling kind, const float* x, int64_t tokens, int64_t n, double* out) = nullptr;
+  void (*round_to_f32)(const double* x, float* y, int64_t n) = nullptr;
+};
+
 /// m = max, e = exp(x - m), s by partials, e / s. A row of nothing but -infinity is zeros; a NaN or
 /// +infinity in a row makes it NaN.
 void softmax_rows(const KernelTable& table, Element type, const void* x, void* y, int64_t rows,
@@ -24,7 +40,8 @@ void layer_norm_rows(const KernelTable& table, Element type, const void* x, cons
                      const void* gamma, const void* beta, double eps, void* y, void* sum_out,
                      int64_t rows, int64_t n);
 
-/// In double inside: v = S(x x) / n, y = (x (1 / sqrt(v + eps))) gamma, rounded once; gamma or null.
+/// In double inside: v = S(x x) / n, y = (x (1 / sqrt(v + eps))) gamma, rounded once; gamma or
+/// null.
 void rms_norm_rows(const KernelTable& table, Element type, const void* x, const void* gamma,
                    double eps, void* y, int64_t rows, int64_t n);
 
@@ -49,11 +66,9 @@ struct EmbeddingNorm {
 void embedding_norm(const KernelTable& table, const EmbeddingNorm& e, float* y, int64_t n,
                     Range range);
 
-enum class Pooling : uint8_t { Cls, Mean, Max, MeanSqrtLen, WeightedMean, LastToken };
-
-/// Pools the f32 rows x [tokens, n], tokens >= 1, of one sequence into n doubles, unrounded: sums go
-/// by partials over the token's number. MeanSqrtLen = sum / sqrt(tokens); WeightedMean weighs token
-/// t by t + 1, (sum of x (t + 1)) / (tokens (tokens + 1) / 2).
+/// Pools the f32 rows x [tokens, n], tokens >= 1, of one sequence into n doubles, unrounded: sums
+/// go by partials over the token's number. MeanSqrtLen = sum / sqrt(tokens); WeightedMean weighs
+/// token t by t + 1, (sum of x (t + 1)) / (tokens (tokens + 1) / 2).
 void pool(const KernelTable& table, Pooling kind, const float* x, int64_t tokens, int64_t n,
           double* out);
 

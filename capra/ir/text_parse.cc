@@ -28,6 +28,7 @@ class BodyParser {
   struct Statement {
     Token result;  ///< End when the node has no name
     Token op_name;
+    bool braces = false;  ///< attributes were written
     Node node;
   };
 
@@ -150,7 +151,8 @@ class BodyParser {
 
   Status read_braces(Statement& statement) {
     Node& node = statement.node;
-    if (!reader_.take('{')) {
+    statement.braces = reader_.take('{');
+    if (!statement.braces) {
       // An empty text: defaults, and a failure where an attribute has none.
       TextReader nothing("", "");
       Result<Attrs> attrs = read_attrs(nothing, node.op->attrs, statement.op_name.text, splats_);
@@ -192,13 +194,9 @@ class BodyParser {
         return reader_.needed(token, "a name that is not taken by a value above");
       }
       if (!number) node.name = name;
-      if (node.op == &kInput) {
-        auto& given = std::get<std::string>(node.attrs[0]);
-        if (given.empty()) given = node.name;
-      }
-    } else if (node.op == &kOutput && !node.operands.empty() && node.operands[0] != kAbsent) {
-      auto& given = std::get<std::string>(node.attrs[0]);
-      if (given.empty()) given = graph_.node(node.operands[0]).name;
+      if (node.op == &kInput && !statement.braces) node.attrs[0] = node.name;
+    } else if (!node.operands.empty() && node.operands[0] != kAbsent && !statement.braces) {
+      node.attrs[0] = graph_.node(node.operands[0]).name;  // an output is called like its value
     }
     return {};
   }

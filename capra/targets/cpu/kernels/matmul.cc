@@ -11,6 +11,7 @@
 #include "capra/targets/cpu/kernels/foreach_isa.h"
 #include "capra/targets/cpu/kernels/math.h"
 #include "capra/targets/cpu/kernels/matmul_block.h"
+#include "capra/targets/cpu/kernels/matmul_pack.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -18,19 +19,16 @@ namespace capra::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr size_t kPanel = kTileVectors * 16;
 // In f64 a vector of 16 columns is twice as many registers.
 constexpr int kTileRows64 = kTileRows == 14 ? 8 : 2;
 constexpr size_t kPanel64 = 16;
 
 constexpr size_t kChunkBytes = size_t{512} << 10;
-constexpr size_t kTotalBytes = 2048;
-static_assert(kTileRows * kPanel * sizeof(float) <= kTotalBytes);
-static_assert(kTileRows64 * kPanel64 * sizeof(double) <= kTotalBytes);
+constexpr size_t kTotalBytes = 4096;
+static_assert(kTileRows * kTotalStride * sizeof(float) <= kTotalBytes);
+static_assert(kTileRows64 * kTotalStride * sizeof(double) <= kTotalBytes);
 constexpr size_t kAheadBytes = 8192;
 
-size_t padded(size_t k) { return (k + kBlock - 1) / kBlock * kBlock; }
-size_t least(size_t a, size_t b) { return a < b ? a : b; }
 
 // Rows of A that are copied at a time: whole tiles, at least one.
 size_t chunk_rows(size_t k, size_t element_bytes, size_t tile_rows) {
@@ -57,59 +55,11 @@ Scratch split(void* scratch, size_t k) {
 
 size_t packed_floats(size_t k, size_t n) { return (n + kPanel - 1) / kPanel * kPanel * k; }
 
-// packed[k, width] = the `columns` columns from b on; the rest is zero.
-template <class V>
-void pack_panel(const typename V::Scalar* b, ptrdiff_t b_row, ptrdiff_t b_col, size_t k,
-                size_t columns, size_t width, typename V::Scalar* packed) {
-  if (b_col == 1) {
-    for (size_t i = 0; i < k; ++i) {
-      for (size_t j = 0; j < width; j += V::kLanes) {
-        const size_t left = columns > j ? columns - j : 0;
-        const typename V::Scalar* from = b + static_cast<ptrdiff_t>(i) * b_row + j;
-        store(left >= V::kLanes ? V::load(from) : V::load_partial(left == 0 ? b : from, left),
-              packed + i * width + j);
-      }
-    }
-    return;
-  }
-  // Column by column in strips of k: B's rows are what lies together in memory.
-  for (size_t begin = 0; begin < k; begin += kBlock) {
-    const size_t end = least(begin + kBlock, k);
-    for (size_t j = 0; j < width; ++j) {
-      const typename V::Scalar* from = b + static_cast<ptrdiff_t>(j) * b_col;
-      for (size_t i = begin; i < end; ++i) {
-        packed[i * width + j] = j < columns ? from[static_cast<ptrdiff_t>(i) * b_row] : 0;
-      }
-    }
-  }
-}
-
 void pack_b(const float* b, ptrdiff_t b_row, ptrdiff_t b_col, size_t k, size_t n, size_t col_begin,
             size_t col_end, float* packed) {
   for (size_t j = col_begin; j < col_end; j += kPanel) {
     pack_panel<F32x16>(b + static_cast<ptrdiff_t>(j) * b_col, b_row, b_col, k,
                        least(kPanel, n - j), kPanel, packed + j * k);
-  }
-}
-
-// Copies rows of A as tile_product reads them: [blocks, rows, kBlock].
-template <class V>
-void pack_rows(const typename V::Scalar* a, ptrdiff_t a_row, ptrdiff_t a_col, size_t rows,
-               size_t k, typename V::Scalar* packed) {
-  for (size_t begin = 0; begin < k; begin += kBlock) {
-    const size_t steps = least(kBlock, k - begin);
-    for (size_t r = 0; r < rows; ++r) {
-      const typename V::Scalar* from =
-          a + static_cast<ptrdiff_t>(r) * a_row + static_cast<ptrdiff_t>(begin) * a_col;
-      if (a_col == 1) {
-        size_t i = 0;
-        for (; i + V::kLanes <= steps; i += V::kLanes) store(V::load(from + i), packed + i);
-        if (i < steps) store_partial(V::load_partial(from + i, steps - i), packed + i, steps - i);
-      } else {
-        for (size_t i = 0; i < steps; ++i) packed[i] = from[static_cast<ptrdiff_t>(i) * a_col];
-      }
-      packed += kBlock;
-    }
   }
 }
 
@@ -132,25 +82,27 @@ struct Tanh {
   HWY_INLINE F32x16 operator()(F32x16 x) const { return tanh(x); }
 };
 template <class F>
-HWY_NOINLINE void apply(F f, float* x, size_t count) {
-  for (size_t i = 0; i < count; i += 16) store(f(F32x16::load(x + i)), x + i);
+HWY_NOINLINE void apply(F f, float* x, size_t rows) {
+  for (size_t r = 0; r < rows; ++r, x += kTotalStride) {
+    for (size_t j = 0; j < kPanel; j += 16) store(f(F32x16::load(x + j)), x + j);
+  }
 }
-void activate(Activation activation, float* x, size_t count) {
+void activate(Activation activation, float* x, size_t rows) {
   switch (activation) {
     case Activation::None:
       return;
     case Activation::GeluExact:
-      return apply(Gelu(), x, count);
+      return apply(Gelu(), x, rows);
     case Activation::GeluTanh:
-      return apply(GeluByTanh(), x, count);
+      return apply(GeluByTanh(), x, rows);
     case Activation::Relu:
-      return apply(Relu(), x, count);
+      return apply(Relu(), x, rows);
     case Activation::Silu:
-      return apply(Silu(), x, count);
+      return apply(Silu(), x, rows);
     case Activation::Sigmoid:
-      return apply(Sigmoid(), x, count);
+      return apply(Sigmoid(), x, rows);
     case Activation::Tanh:
-      return apply(Tanh(), x, count);
+      return apply(Tanh(), x, rows);
   }
 }
 
@@ -162,14 +114,14 @@ void scale_and_bias(const MatmulEpilogue& e, size_t col, size_t columns, size_t 
     if (e.bias == nullptr) {
       if (e.factor == 1.0F) continue;
       for (size_t r = 0; r < rows; ++r) {
-        float* p = total + r * kPanel + j;
+        float* p = total + r * kTotalStride + j;
         store(mul(F32x16::load(p), factor), p);
       }
       continue;
     }
     const F32x16 bias = F32x16::load_partial(e.bias + col + j, least(16, columns - j));
     for (size_t r = 0; r < rows; ++r) {
-      float* p = total + r * kPanel + j;
+      float* p = total + r * kTotalStride + j;
       store(add(mul(F32x16::load(p), factor), bias), p);
     }
   }
@@ -179,7 +131,7 @@ void scale_and_bias(const MatmulEpilogue& e, size_t col, size_t columns, size_t 
 void finish(const MatmulEpilogue& e, float* c, ptrdiff_t c_row, size_t row, size_t rows,
             size_t col, size_t columns, float* total) {
   scale_and_bias(e, col, columns, rows, total);
-  activate(e.activation, total, rows * kPanel);
+  activate(e.activation, total, rows);
   for (size_t r = 0; r < rows; ++r) {
     float* to = c + static_cast<ptrdiff_t>(row + r) * c_row + col;
     const float* residual =
@@ -188,7 +140,7 @@ void finish(const MatmulEpilogue& e, float* c, ptrdiff_t c_row, size_t row, size
             : e.residual + static_cast<ptrdiff_t>(row + r) * e.residual_row + col;
     for (size_t j = 0; j < columns; j += 16) {
       const size_t left = least(16, columns - j);
-      F32x16 v = F32x16::load(total + r * kPanel + j);
+      F32x16 v = F32x16::load(total + r * kTotalStride + j);
       if (residual != nullptr) v = add(v, F32x16::load_partial(residual + j, left));
       if (left == 16) {
         store(v, to + j);
@@ -202,7 +154,7 @@ void finish(double factor, double* c, ptrdiff_t c_row, size_t row, size_t rows, 
             size_t columns, double* total) {
   for (size_t r = 0; r < rows; ++r) {
     double* to = c + static_cast<ptrdiff_t>(row + r) * c_row + col;
-    store_partial(mul(F64x16::load(total + r * kPanel64), F64x16::all(factor)), to, columns);
+    store_partial(mul(F64x16::load(total + r * kTotalStride), F64x16::all(factor)), to, columns);
   }
 }
 

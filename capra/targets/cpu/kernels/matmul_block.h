@@ -30,6 +30,10 @@ constexpr int kTileRows = 6;
 constexpr int kTileVectors = 1;
 #endif
 
+constexpr size_t kPanel = kTileVectors * 16;
+// Sums leave the registers as rows of this many elements: attention reads its scores as a factor.
+constexpr size_t kTotalStride = kBlock;
+
 template <class V, int vectors>
 struct Columns;
 template <class V>
@@ -93,11 +97,11 @@ struct Sums {
   }
   HWY_INLINE void put(T* total) const {
     above.put(total);
-    row.store_to(total + (rows - 1) * vectors * V::kLanes);
+    row.store_to(total + (rows - 1) * kTotalStride);
   }
   HWY_INLINE void add_to(T* total) const {
     above.add_to(total);
-    T* p = total + (rows - 1) * vectors * V::kLanes;
+    T* p = total + (rows - 1) * kTotalStride;
     add(Columns<V, vectors>::load(p), row).store_to(p);
   }
 };
@@ -129,7 +133,7 @@ HWY_INLINE void block_sums(Sums<V, vectors, rows>& sums, const typename V::Scala
   }
 }
 
-// total[rows, vectors * 16] = A B over all of k, at least 1. a is [blocks, rows, kBlock], the last
+// The first vectors * 16 of each row of total[rows, kTotalStride] = A B over all of k, at least 1. a is [blocks, rows, kBlock], the last
 // block's rows filled in part; b is [k, vectors * 16]. Memory `ahead` elements behind the current
 // row of b is asked for early.
 template <class V, int vectors, int rows>

@@ -22,7 +22,7 @@ def check(repository, _):
         if str(path) == TABLE:
             continue
         text = without_comments(repository.text(path))
-        literals.update(re.findall(CODE, text))
+        literals.update(re.findall(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+", text))
         for match in USE.finditer(text):
             line = text.count("\n", 0, match.start(1)) + 1
             used.setdefault(match.group(1), f"{path}:{line}")

@@ -74,7 +74,7 @@ struct Pass {
   std::function<Result<Graph>(const Graph& graph, PassContext& context)> run;
 };
 
-/// How diagnostics and reports call a node: its path in the model and its value, `%12`.
+/// How diagnostics and reports call a node: its path in the model, or its value in text (`%12`).
 std::string node_label(const Graph& graph, NodeId id);
 
 }  // namespace capra

@@ -17,7 +17,8 @@ PassList all_passes();
 const Pass* find_pass(std::string_view name);
 /// What is done for every target before its own passes; all exact.
 PassList core_passes();
-/// What the cpu runs: the core passes, legalizing by its table, and its fusions; all exact.
+/// What the cpu runs: the core passes, legalizing by its table, and its fusions. All are exact;
+/// `legalize` decomposes just what the eager sink decomposes too.
 PassList cpu_passes();
 /// For graphs from outside: recognizes ops spelled in primitives.
 PassList raising_passes();

@@ -1,0 +1,142 @@
+// Leaves only what the target's table takes: other ops are replaced by their decomposition, again and
+// again; a primitive without a row is refused.
+#include "capra/ir/structural_ops.h"
+#include "capra/passes/graph_rewriter.h"
+#include "capra/passes/passes.h"
+
+namespace capra {
+namespace {
+
+/// No record decomposes deeper than this; a record that leads back to itself is a bug.
+constexpr int kMaxDepth = 32;
+
+std::string call_text(const OpDef& op, TypeRefs operands) {
+  std::string text = std::string(op.name) + "(";
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += operands[i] == nullptr ? "_" : operands[i]->text();
+  }
+  return text + ")";
+}
+
+/// Appends calls that the table takes and decomposes the others.
+class LegalizingSink : public Sink {
+ public:
+  LegalizingSink(GraphRewriter& rewriter, const PassContext& context, std::string at)
+      : rewriter_(rewriter), context_(context), at_(std::move(at)) {}
+
+  Tensor apply(const Context& self, const OpDef& op, std::span<const Tensor> operands, Attrs attrs,
+               TensorType type) override {
+    std::vector<const TensorType*> types;
+    for (const Tensor& operand : operands) types.push_back(operand ? &operand.type() : nullptr);
+    if (context_.table->find(op, types, attrs, type) != nullptr) {
+      const NodeId value = rewriter_.append_call(op, operands, std::move(attrs), type);
+      return Tensor::of_value(self, std::move(type), value);
+    }
+    if (op.decompose == nullptr) throw Error(refusal(op, types));
+    CAPRA_CHECK(++depth_ <= kMaxDepth);
+    within_.push_back(&op);
+    Tensor result = op.decompose(operands, attrs);
+    within_.pop_back();
+    --depth_;
+    return result;
+  }
+
+  Tensor parameter(const Context&, std::string_view path, TensorType) override {
+    throw Error({"graph-invalid", "a decomposition asks for a parameter", std::string(path)});
+  }
+
+ private:
+  Diagnostic refusal(const OpDef& op, TypeRefs types) const {
+    std::string message = "target ";
+    message += context_.target.empty() ? std::string_view("without a name") : context_.target;
+    message += " has no row for " + call_text(op, types);
+    for (auto outer = within_.rbegin(); outer != within_.rend(); ++outer) {
+      message += ", a step of " + std::string((*outer)->name);
+    }
+    message += context_.table->names(op) ? "; its rows for this op take other types or attributes"
+                                         : "; the op is a primitive and cannot be decomposed";
+    return {"op-not-legal", message, at_,
+            "convert to a dtype the target takes, or use another target; `capra targets` lists what "
+            "each one runs"};
+  }
+
+  GraphRewriter& rewriter_;
+  const PassContext& context_;
+  std::string at_;
+  std::vector<const OpDef*> within_;
+  int depth_ = 0;
+};
+
+bool is_form(const OpDef* op) { return op == &kInput || op == &kParameter || op == &kOutput; }
+
+bool is_legal(const Graph& graph, NodeId id, const OpTable& table) {
+  const Node& node = graph.node(id);
+  if (is_form(node.op)) return true;
+  if (node.op == &kGroup) {
+    for (NodeId inner = 0; inner < node.body->size(); ++inner) {
+      if (!is_legal(*node.body, inner, table)) return false;
+    }
+    return true;
+  }
+  std::vector<const TensorType*> types;
+  for (const NodeId operand : node.operands) {
+    types.push_back(operand == kAbsent ? nullptr : &graph.node(operand).type);
+  }
+  return table.find(*node.op, types, node.attrs, node.type) != nullptr;
+}
+
+/// Takes groups with an illegal part apart: their label would promise what is not there.
+Graph without_illegal_groups(const Graph& graph, const OpTable& table) {
+  GraphRewriter rewriter(graph);
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    if (graph.node(id).op == &kGroup && !is_legal(graph, id, table)) {
+      rewriter.inline_group(id);
+    } else {
+      rewriter.copy(id);
+    }
+  }
+  return std::move(rewriter).finish();
+}
+
+Result<Graph> run(const Graph& given, PassContext& context) {
+  if (context.table == nullptr) {
+    return fail("pass-needs-table", "legalize was run without a target's table", {},
+                "name a target");
+  }
+  const Graph graph = without_illegal_groups(given, *context.table);
+  GraphRewriter rewriter(graph);
+  try {
+    for (NodeId id = 0; id < graph.size(); ++id) {
+      if (is_legal(graph, id, *context.table)) {
+        rewriter.copy(id);
+        continue;
+      }
+      const Node& node = graph.node(id);
+      const Context legal(
+          std::make_shared<LegalizingSink>(rewriter, context, node_label(graph, id)));
+      std::vector<Tensor> operands;
+      for (const NodeId operand : node.operands) {
+        operands.push_back(operand == kAbsent
+                               ? Tensor()
+                               : Tensor::of_value(legal, graph.node(operand).type,
+                                                  rewriter.mapped(operand)));
+      }
+      rewriter.splice(id, [&] { return capra::apply(*node.op, operands, node.attrs, legal); });
+      context.report.rewrites.push_back({std::string(kLegalize.name), "decompose",
+                                         node_label(graph, id),
+                                         std::string(node.op->name) + " decomposed"});
+    }
+  } catch (const Error& error) {
+    return fail(error.diagnostic());
+  }
+  return std::move(rewriter).finish();
+}
+
+}  // namespace
+
+const Pass kLegalize{
+    "legalize", "Decomposes ops that the target does not run itself and refuses what is left.",
+    NumericEffect::Meaning, run};
+
+}  // namespace capra

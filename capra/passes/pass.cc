@@ -1,0 +1,67 @@
+// Names of effects and nodes; the approximations of a graph.
+#include "capra/passes/pass.h"
+
+#include "capra/base/number_text.h"
+#include "capra/ir/structural_ops.h"
+
+namespace capra {
+namespace {
+
+const Note* find_note(const Node& node, std::string_view name) {
+  for (const Note& note : node.notes) {
+    if (note.name == name) return &note;
+  }
+  return nullptr;
+}
+
+std::string text_of(const Note* note) {
+  const auto* text = note == nullptr ? nullptr : std::get_if<std::string>(&note->value);
+  return text == nullptr ? std::string() : *text;
+}
+
+void collect(const Graph& graph, std::vector<Approximation>& found) {
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.body != nullptr) collect(*node.body, found);
+    const Note* from = find_note(node, "legalizedFrom");
+    if (from == nullptr) continue;
+    Approximation approximation{.node = node_label(graph, id),
+                                .legalized_from = text_of(from),
+                                .reason = text_of(find_note(node, "reason"))};
+    const Note* error = find_note(node, "maxAbsError");
+    if (error != nullptr) {
+      if (const auto* number = std::get_if<double>(&error->value)) {
+        approximation.max_abs_error = *number;
+      }
+    }
+    found.push_back(std::move(approximation));
+  }
+}
+
+}  // namespace
+
+std::string_view numeric_effect_name(NumericEffect effect) {
+  switch (effect) {
+    case NumericEffect::Exact:
+      return "exact";
+    case NumericEffect::Meaning:
+      return "meaning";
+    case NumericEffect::Approximate:
+      return "approximate";
+  }
+  return "";
+}
+
+std::vector<Approximation> approximations(const Graph& graph) {
+  std::vector<Approximation> found;
+  collect(graph, found);
+  return found;
+}
+
+std::string node_label(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  if (!node.path.empty()) return node.path;
+  return "%" + (node.name.empty() ? number_text(static_cast<int64_t>(id)) : node.name);
+}
+
+}  // namespace capra

@@ -8,7 +8,7 @@
 namespace capra {
 
 struct BroadcastAttrs {
-  Shape shape;
+  Shape shape = {};
   static constexpr auto fields() {
     return std::tuple{Field{"shape", &BroadcastAttrs::shape, "shape of the result"}};
   }

@@ -8,7 +8,7 @@
 namespace capra {
 
 struct ConstantAttrs {
-  Array value;
+  Array value = {};
   static constexpr auto fields() {
     return std::tuple{Field{"value", &ConstantAttrs::value, "type and elements"}};
   }

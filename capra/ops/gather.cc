@@ -56,7 +56,7 @@ constinit const OpDef kGather{
     .prose =
         "The axes of `indices` take the place of `axis`: a table [rows, width] and indices "
         "[tokens] give [tokens, width]. An index outside [0, extent) is refused at run time "
-        "(`index-range`); it never wraps or clamps.",
+        "(`index-out-of-range`); it never wraps or clamps.",
     .operands = kOperands,
     .attrs = attrs_of<GatherAttrs>(),
     .infer = erase_infer<infer>,

@@ -9,7 +9,7 @@ namespace capra {
 
 struct IotaAttrs {
   DType dtype = DType::I64;
-  Shape shape;
+  Shape shape = {};
   int64_t axis = 0;
   static constexpr auto fields() {
     return std::tuple{Field{"dtype", &IotaAttrs::dtype, "dtype of the result, not bool"},

@@ -9,7 +9,7 @@
 namespace capra {
 
 struct PermuteAttrs {
-  std::vector<int64_t> axes;
+  std::vector<int64_t> axes = {};
   static constexpr auto fields() {
     return std::tuple{
         Field{"axes", &PermuteAttrs::axes, "axis i of the result is axis axes[i] of x"}};

@@ -10,7 +10,7 @@
 namespace capra {
 
 struct ReduceAttrs {
-  std::vector<int64_t> axes;  ///< negative ones count from the end; empty: all
+  std::vector<int64_t> axes = {};  ///< negative ones count from the end; empty: all
   bool keep_dims = false;
   static constexpr auto fields() {
     return std::tuple{

@@ -8,7 +8,7 @@
 namespace capra {
 
 struct ReshapeAttrs {
-  Shape shape;
+  Shape shape = {};
   static constexpr auto fields() {
     return std::tuple{
         Field{"shape", &ReshapeAttrs::shape, "shape of the result; its symbols are those of x"}};

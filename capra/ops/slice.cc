@@ -89,7 +89,7 @@ constinit const OpDef kSlice{
         "Indices are not negative and steps are at least 1. A limit may be a symbol, which then is "
         "the extent of the result: rows 0 to `tokens` of a table of positions. Such an axis starts "
         "at 0 with step 1. Whether a limit fits an extent that is known only at run time is "
-        "checked there (`slice-bounds`).",
+        "checked there (`slice-out-of-range`).",
     .operands = kUnaryOperands,
     .attrs = attrs_of<SliceAttrs>(),
     .infer = erase_infer<infer>,

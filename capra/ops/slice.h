@@ -9,9 +9,9 @@
 namespace capra {
 
 struct SliceAttrs {
-  std::vector<int64_t> starts;
-  Shape limits;
-  std::vector<int64_t> strides;
+  std::vector<int64_t> starts = {};
+  Shape limits = {};
+  std::vector<int64_t> strides = {};
   static constexpr auto fields() {
     return std::tuple{
         Field{"starts", &SliceAttrs::starts, "first index, one an axis"},

@@ -1,0 +1,79 @@
+// The parts of a loaded model, for commands that look inside: verify, graph, bench, inspect.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capra/base/thread_pool.h"
+#include "capra/io/hf_config.h"
+#include "capra/io/tokenizer.h"
+#include "capra/runtime/executable.h"
+#include "capra/runtime/target.h"
+#include "models/embedding_model.h"
+#include "models/encoder.h"
+#include "models/sentence_head.h"
+#include "models/weights.h"
+
+namespace capra {
+
+/// Buffers of one batch in flight.
+struct BatchWorkspace {
+  Workspace workspace;
+  std::vector<int32_t> ids;
+  std::vector<int32_t> positions;
+  std::vector<int32_t> offsets;
+  std::vector<std::byte> hidden;
+};
+
+struct EmbeddingModel::Parts {
+  std::string folder;
+  EmbeddingOptions options;
+  SentenceConfig config;
+  std::unique_ptr<Encoder> encoder;
+  SentenceHead head = {};
+  Weights weights;
+  Graph exact_graph;  ///< packed, as traced
+  Graph graph;        ///< the same with the approximations that were asked for
+  const Target* target = nullptr;
+  std::shared_ptr<ThreadPool> pool;
+  std::unique_ptr<Executable> executable;
+  PassReport report;
+
+  std::optional<Tokenizer> tokenizer;  ///< absent: only token ids can be given
+  Diagnostic no_tokenizer;             ///< why it is absent
+  std::string prompt;                  ///< put before every text
+  int64_t prompt_size = 0;             ///< tokens of it, left out of the pooling
+
+  TokenLimit limit;
+  int64_t token_budget = 0;
+  std::vector<std::string> remarks;
+  std::vector<Approximation> approximations;  ///< in force, as the nodes record them
+
+  /// Token ids to vectors: the whole of embed_ids. `prompt_tokens` is empty, or says for each
+  /// sequence how many tokens at its start the pooling leaves out.
+  Status embed_packed(std::span<const int32_t> ids, std::span<const int64_t> offsets,
+                      std::span<float> vectors, std::span<const int64_t> prompt_tokens = {}) const;
+  /// One filled batch to its vectors.
+  Status run_batch(BatchWorkspace& batch, std::span<float> vectors,
+                   std::span<const int64_t> prompt_tokens) const;
+
+  /// A workspace for one batch; given back when done, so that a steady state allocates nothing.
+  std::unique_ptr<BatchWorkspace> take_workspace() const;
+  void give_back(std::unique_ptr<BatchWorkspace> workspace) const;
+
+  mutable std::mutex idle_mutex;
+  mutable std::vector<std::unique_ptr<BatchWorkspace>> idle;
+};
+
+/// The sequences [first, last) of packed ids as the encoder's inputs.
+void fill_batch(const Encoder& encoder, std::span<const int32_t> ids,
+                std::span<const int64_t> offsets, int64_t first, int64_t last,
+                BatchWorkspace& batch);
+/// The encoder's packed inputs (ids, positions, offsets), pointing into `batch` and `extents`.
+std::array<InputRef, 3> batch_inputs(const BatchWorkspace& batch, std::array<int64_t, 2>& extents);
+
+}  // namespace capra

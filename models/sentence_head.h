@@ -1,0 +1,71 @@
+// What turns hidden states into a sentence vector: pooling, then dense layers and L2 normalization
+// in the order the checkpoint declares. It stands outside the encoder graph and computes in double.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "capra/base/result.h"
+#include "capra/nn/layers.h"
+
+namespace capra {
+
+enum class Pooling : uint8_t { Cls, Mean, Max, MeanSqrtLen, WeightedMean, LastToken };
+
+/// `cls`, `mean`, `max`, `mean_sqrt_len`, `weighted_mean`, `last_token`.
+std::string_view pooling_name(Pooling pooling);
+/// Fails with `pooling-unknown`, which lists the names.
+Result<Pooling> find_pooling(std::string_view name);
+
+/// y = activation(W x + b).
+struct DenseStep {
+  int64_t in = 0;
+  int64_t out = 0;
+  std::vector<float> weight;  ///< [out, in]
+  std::vector<float> bias;    ///< [out], or empty
+  nn::Activation activation = nn::Activation::Tanh;
+};
+/// v / max(|v|, 1e-12).
+struct NormalizeStep {};
+
+/// Immutable; safe to share.
+class SentenceHead {
+ public:
+  using Step = std::variant<DenseStep, NormalizeStep>;
+
+  /// Several poolings are concatenated in the order given. Fails with `dense-shape` when a layer
+  /// does not fit what comes before it.
+  static Result<SentenceHead> make(int64_t hidden_size, std::vector<Pooling> poolings,
+                                   std::vector<Step> steps);
+
+  /// Numbers in the vector that leaves.
+  int64_t dimension() const { return dimension_; }
+  const std::vector<Pooling>& poolings() const { return poolings_; }
+  const std::vector<Step>& steps() const { return steps_; }
+  bool normalizes() const;
+
+  /// Hidden states [tokens, hidden_size] of one sequence, tokens >= 1, to `vector` [dimension()]:
+  /// sums by the contract's partials, one rounding where the vector leaves. The first
+  /// `prompt_tokens` are left out of every pooling but cls.
+  void apply(std::span<const float> hidden, int64_t tokens, std::span<float> vector,
+             int64_t prompt_tokens = 0) const;
+
+  /// The same in plain double, for the oracle: it shares no arithmetic with `apply`. `pooled`
+  /// receives the pooled states before any step.
+  std::vector<double> apply_exact(std::span<const double> hidden, int64_t tokens,
+                                  std::vector<double>* pooled = nullptr,
+                                  int64_t prompt_tokens = 0) const;
+
+ private:
+  int64_t hidden_size_ = 0;
+  int64_t dimension_ = 0;
+  int64_t widest_ = 0;
+  std::vector<Pooling> poolings_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace capra

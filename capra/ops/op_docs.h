@@ -1,0 +1,35 @@
+// The operator pages and the matrix of ops and targets, written from the records and the tables.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "capra/ir/op_def.h"
+#include "capra/ops/op_table.h"
+
+namespace capra {
+
+/// A column of the matrix.
+struct DocTarget {
+  std::string_view name;
+  const OpTable* table = nullptr;  ///< null: the target takes every op as its record says
+};
+
+/// One page in Markdown; `path` is relative to the folder of all pages.
+struct DocPage {
+  std::string path;
+  std::string text;
+};
+
+/// What a target does with an op: `native`, `decomposed`, `as defined` (no table) or `refused`.
+std::string_view op_support(const OpDef& op, const OpTable* table);
+
+/// `ops/<name>.md` for each op, and `ops.md`, the matrix that links them.
+std::vector<DocPage> op_pages(OpSet ops, std::span<const DocTarget> targets);
+
+/// Writes the pages into `folder`, making folders that are missing. Fails with `file-unwritable`.
+Status write_op_docs(const std::string& folder, OpSet ops, std::span<const DocTarget> targets);
+
+}  // namespace capra

@@ -123,8 +123,8 @@ bool subtract_negation(GraphRewriter& rewriter, NodeId root) {
   const Graph& graph = rewriter.source();
   if (!is_op(graph, root, kSub) || !is_op(graph, operand(graph, root, 1), kNeg)) return false;
   const NodeId y = operand(graph, operand(graph, root, 1), 0);
-  rewriter.splice(
-      root, [&] { return rewriter.tensor(operand(graph, root, 0)) + rewriter.tensor(y); });
+  rewriter.splice(root,
+                  [&] { return rewriter.tensor(operand(graph, root, 0)) + rewriter.tensor(y); });
   return true;
 }
 
@@ -171,8 +171,7 @@ bool reshape_chain(GraphRewriter& rewriter, NodeId root) {
   if (!is_op(graph, inner, kReshape)) return false;
   const NodeId x = operand(graph, inner, 0);
   if (stand_for(rewriter, root, x)) return true;
-  rewriter.splice(root,
-                  [&] { return reshape(rewriter.tensor(x), type_of(rewriter, root).shape); });
+  rewriter.splice(root, [&] { return reshape(rewriter.tensor(x), type_of(rewriter, root).shape); });
   return true;
 }
 
@@ -305,8 +304,7 @@ bool convert_chain(GraphRewriter& rewriter, NodeId root) {
   const NodeId x = operand(graph, inner, 0);
   if (!holds(type_of(rewriter, inner).dtype, type_of(rewriter, x).dtype)) return false;
   if (stand_for(rewriter, root, x)) return true;
-  rewriter.splice(root,
-                  [&] { return convert(rewriter.tensor(x), type_of(rewriter, root).dtype); });
+  rewriter.splice(root, [&] { return convert(rewriter.tensor(x), type_of(rewriter, root).dtype); });
   return true;
 }
 

@@ -1,5 +1,5 @@
-// One node for equal nodes: equal op, operands, attributes and body. Parameters are equal when their
-// bytes are; a path, a name or a shape alone proves nothing.
+// One node for equal nodes: equal op, operands, attributes and body. Parameters are equal when
+// their bytes are; a path, a name or a shape alone proves nothing.
 #include <unordered_map>
 
 #include "capra/ir/structural_ops.h"

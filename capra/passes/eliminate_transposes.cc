@@ -1,5 +1,5 @@
-// A permute that exchanges the last two axes becomes a flag of the matmul that reads it or makes what
-// it reads. Exact: transposes never change the order of a product's terms.
+// A permute that exchanges the last two axes becomes a flag of the matmul that reads it or makes
+// what it reads. Exact: transposes never change the order of a product's terms.
 #include "capra/ops/matmul.h"
 #include "capra/ops/permute.h"
 #include "capra/passes/passes.h"

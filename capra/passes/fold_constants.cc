@@ -45,8 +45,7 @@ Result<Graph> run(const Graph& graph, PassContext& context) {
                             node.op == &kGroup || node.op == &kConstant;
     for (NodeId& operand : node.operands) operand = rewriter.mapped(operand);
     const std::optional<std::vector<Array>> operands =
-        structural || !context.evaluate ? std::nullopt
-                                        : constant_operands(rewriter.result(), node);
+        structural || !context.evaluate ? std::nullopt : constant_operands(rewriter.result(), node);
     if (!operands || !worth_folding(node, *operands)) {
       rewriter.copy(id);
       continue;
@@ -68,9 +67,9 @@ Result<Graph> run(const Graph& graph, PassContext& context) {
 
 }  // namespace
 
-const Pass kFoldConstants{
-    "fold-constants",
-    "Runs what depends on constants only, with the target's own kernels, where the result is small.",
-    NumericEffect::Exact, run};
+const Pass kFoldConstants{"fold-constants",
+                          "Runs what depends on constants only, with the target's own kernels, "
+                          "where the result is small.",
+                          NumericEffect::Exact, run};
 
 }  // namespace capra

@@ -8,8 +8,8 @@
 namespace capra {
 
 /// A pass that turns gelu(approximate=false) into gelu(approximate=true), notes on the node
-/// `legalizedFrom`, `maxAbsError` and `reason`, and reports one line a node. A bare erf stays: it has
-/// no cheap substitute.
+/// `legalizedFrom`, `maxAbsError` and `reason`, and reports one line a node. A bare erf stays: it
+/// has no cheap substitute.
 Pass gelu_tanh_legalization(std::string reason);
 
 /// The same with the reason of the flag `--approximate gelu=tanh`.

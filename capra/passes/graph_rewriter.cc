@@ -188,10 +188,8 @@ NodeId GroupBuilder::call(const OpDef& op, std::vector<NodeId> operands, Attrs a
 
 Node GroupBuilder::close(NodeId result, std::string path) {
   const TensorType type = body_.node(result).type;
-  body_.append({.op = &kOutput,
-                .operands = {result},
-                .attrs = pack(OutputAttrs{"result"}),
-                .type = type});
+  body_.append(
+      {.op = &kOutput, .operands = {result}, .attrs = pack(OutputAttrs{"result"}), .type = type});
   Node node{.op = &kGroup,
             .operands = std::move(operands_),
             .attrs = pack(GroupAttrs{label_}),

@@ -1,5 +1,5 @@
-// Builds the graph that a pass returns: copies nodes in order and puts new calls in the place of old
-// ones. Names, paths and notes are kept.
+// Builds the graph that a pass returns: copies nodes in order and puts new calls in the place of
+// old ones. Names, paths and notes are kept.
 #pragma once
 
 #include <functional>
@@ -76,7 +76,8 @@ class GraphRewriter {
   Context context_;
 };
 
-/// Builds a group out of nodes of the source. Inputs are added in the order of the label's operands.
+/// Builds a group out of nodes of the source. Inputs are added in the order of the label's
+/// operands.
 class GroupBuilder {
  public:
   GroupBuilder(GraphRewriter& rewriter, std::string_view label);

@@ -1,5 +1,5 @@
-// Leaves only what the target's table takes: other ops are replaced by their decomposition, again and
-// again; a primitive without a row is refused.
+// Leaves only what the target's table takes: other ops are replaced by their decomposition, again
+// and again; a primitive without a row is refused.
 #include "capra/ir/structural_ops.h"
 #include "capra/passes/graph_rewriter.h"
 #include "capra/passes/passes.h"
@@ -56,9 +56,10 @@ class LegalizingSink : public Sink {
     }
     message += context_.table->names(op) ? "; its rows for this op take other types or attributes"
                                          : "; the op is a primitive and cannot be decomposed";
-    return {"op-not-legal", message, at_,
-            "convert to a dtype the target takes, or use another target; `capra targets` lists what "
-            "each one runs"};
+    return {
+        "op-not-legal", message, at_,
+        "convert to a dtype the target takes, or use another target; `capra targets` lists what "
+        "each one runs"};
   }
 
   GraphRewriter& rewriter_;
@@ -117,10 +118,9 @@ Result<Graph> run(const Graph& given, PassContext& context) {
           std::make_shared<LegalizingSink>(rewriter, context, node_label(graph, id)));
       std::vector<Tensor> operands;
       for (const NodeId operand : node.operands) {
-        operands.push_back(operand == kAbsent
-                               ? Tensor()
-                               : Tensor::of_value(legal, graph.node(operand).type,
-                                                  rewriter.mapped(operand)));
+        operands.push_back(operand == kAbsent ? Tensor()
+                                              : Tensor::of_value(legal, graph.node(operand).type,
+                                                                 rewriter.mapped(operand)));
       }
       rewriter.splice(id, [&] { return capra::apply(*node.op, operands, node.attrs, legal); });
       context.report.rewrites.push_back({std::string(kLegalize.name), "decompose",
@@ -135,8 +135,8 @@ Result<Graph> run(const Graph& given, PassContext& context) {
 
 }  // namespace
 
-const Pass kLegalize{
-    "legalize", "Decomposes ops that the target does not run itself and refuses what is left.",
-    NumericEffect::Meaning, run};
+const Pass kLegalize{"legalize",
+                     "Decomposes ops that the target does not run itself and refuses what is left.",
+                     NumericEffect::Meaning, run};
 
 }  // namespace capra

@@ -24,8 +24,7 @@ std::array<std::pair<NodeId, NodeId>, 2> both_orders(const Graph& graph, NodeId 
 }
 
 std::optional<double> splat(const Graph& graph, NodeId id) {
-  while (is_op(graph, id, kBroadcast) || is_op(graph, id, kReshape) ||
-         is_op(graph, id, kPermute)) {
+  while (is_op(graph, id, kBroadcast) || is_op(graph, id, kReshape) || is_op(graph, id, kPermute)) {
     id = operand(graph, id, 0);
   }
   if (!is_op(graph, id, kConstant)) return std::nullopt;

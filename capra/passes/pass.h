@@ -1,5 +1,5 @@
-// What a pass is: a function from graph to graph with a name, one sentence and its effect on numbers;
-// and what passes are given and report.
+// What a pass is: a function from graph to graph with a name, one sentence and its effect on
+// numbers; and what passes are given and report.
 #pragma once
 
 #include <functional>
@@ -48,16 +48,17 @@ std::vector<Approximation> approximations(const Graph& graph);
 /// What passes did, in order.
 struct PassReport {
   std::vector<Rewrite> rewrites;
-  std::vector<std::string> lines;  ///< `GELU_APPROX_LEGALIZED node=...`: one a rewrite that must be said
+  std::vector<std::string>
+      lines;  ///< `GELU_APPROX_LEGALIZED node=...`: one a rewrite that must be said
 };
 
 /// Runs one op on data: a target's own executor, so that folding gives the bits of running. An
 /// operand without data is an absent optional one.
-using Evaluator =
-    std::function<Result<Array>(const OpDef& op, std::span<const Array> operands, const Attrs& attrs)>;
+using Evaluator = std::function<Result<Array>(const OpDef& op, std::span<const Array> operands,
+                                              const Attrs& attrs)>;
 
-/// What passes know beside the graph. Everything is optional: a pass that needs what is missing does
-/// nothing, except `legalize`, which needs a table.
+/// What passes know beside the graph. Everything is optional: a pass that needs what is missing
+/// does nothing, except `legalize`, which needs a table.
 struct PassContext {
   const OpTable* table = nullptr;          ///< what the target runs itself
   std::string_view target = {};            ///< its name, for diagnostics

@@ -13,24 +13,15 @@ namespace capra {
 namespace {
 
 constexpr const Pass* kAll[] = {
-    &kCanonicalize,
-    &kCommonSubexpressions,
-    &kDeadCode,
-    &kEliminateTransposes,
-    &kFoldConstants,
-    &kFuseAddLayerNorm,
-    &kFuseAttentionQkv,
-    &kFuseEmbeddingLayerNorm,
-    &kFuseLinear,
-    &kFuseLinearActivation,
-    &kFuseLinearAdd,
-    &kFuseLinearAddLayerNorm,
-    &kFuseQkv,
-    &kGeluTanh,
-    &kLegalize,
-    &kRaiseAttention,
-    &kRaiseGelu,
-    &kRaiseLayerNorm,
+    &kCanonicalize,     &kCommonSubexpressions,
+    &kDeadCode,         &kEliminateTransposes,
+    &kFoldConstants,    &kFuseAddLayerNorm,
+    &kFuseAttentionQkv, &kFuseEmbeddingLayerNorm,
+    &kFuseLinear,       &kFuseLinearActivation,
+    &kFuseLinearAdd,    &kFuseLinearAddLayerNorm,
+    &kFuseQkv,          &kGeluTanh,
+    &kLegalize,         &kRaiseAttention,
+    &kRaiseGelu,        &kRaiseLayerNorm,
     &kRaiseSoftmax,
 };
 
@@ -112,9 +103,7 @@ Result<Graph> run_passes(const Graph& graph, PassList passes, PassContext& conte
   return fail({"passes-unsettled",
                "the passes still changed the graph after " +
                    number_text(static_cast<int64_t>(options.max_rounds)) + " rounds: " + names,
-               graph.name(),
-               "",
-               true});
+               graph.name(), "", true});
 }
 
 }  // namespace capra

@@ -24,14 +24,14 @@ PassList cpu_passes();
 PassList raising_passes();
 
 struct PipelineOptions {
-  int max_rounds = 16;       ///< of the whole list; a list that still changes the graph then is a bug
+  int max_rounds = 16;  ///< of the whole list; a list that still changes the graph then is a bug
   bool verify_each = false;  ///< runs the verifier on what comes in and after each pass
   /// Called after each pass that changed the graph.
   std::function<void(const Pass& pass, const Graph& graph)> after_change = nullptr;
 };
 
-/// Runs the list again and again until no pass changes the graph. `context.report` grows. Fails with
-/// the diagnostic of a pass, of the verifier, or with `passes-unsettled`.
+/// Runs the list again and again until no pass changes the graph. `context.report` grows. Fails
+/// with the diagnostic of a pass, of the verifier, or with `passes-unsettled`.
 Result<Graph> run_passes(const Graph& graph, PassList passes, PassContext& context,
                          const PipelineOptions& options = {});
 

@@ -19,8 +19,8 @@ bool is_row_gather(const GraphRewriter& rewriter, NodeId id) {
          graph.node(operand(graph, id, 1)).type.shape.rank() == 1;
 }
 
-// layer_norm(((t0 + t1) + t2)..., gamma, beta), at least one term a gather of rows. The terms and the
-// order of the sums stay as they are.
+// layer_norm(((t0 + t1) + t2)..., gamma, beta), at least one term a gather of rows. The terms and
+// the order of the sums stay as they are.
 bool embedding_layer_norm(GraphRewriter& rewriter, NodeId root) {
   const Graph& graph = rewriter.source();
   if (!is_op(graph, root, kLayerNorm)) return false;
@@ -76,7 +76,7 @@ Result<Graph> run(const Graph& graph, PassContext& context) {
 
 const Pass kFuseEmbeddingLayerNorm{
     "fuse-embedding-layer-norm",
-    "Groups a sum of embedding rows with the layer norm that alone reads it.",
-    NumericEffect::Exact, run};
+    "Groups a sum of embedding rows with the layer norm that alone reads it.", NumericEffect::Exact,
+    run};
 
 }  // namespace capra

@@ -114,8 +114,8 @@ Result<Graph> run_qkv(const Graph& graph, PassContext& context) {
     });
     if (taken) continue;
     found.emplace_back(std::ranges::min(*parts), *parts);
-    context.report.rewrites.push_back({std::string(kFuseQkv.name), "qkv", node_label(graph, id),
-                                       "three linears -> group qkv"});
+    context.report.rewrites.push_back(
+        {std::string(kFuseQkv.name), "qkv", node_label(graph, id), "three linears -> group qkv"});
   }
   try {
     for (NodeId id = 0; id < graph.size(); ++id) {

@@ -1,5 +1,5 @@
-// Attention out of matmuls and a softmax: softmax(q k^T scale + mask) v with the heads in front, and
-// neither a causal rule nor sequences.
+// Attention out of matmuls and a softmax: softmax(q k^T scale + mask) v with the heads in front,
+// and neither a causal rule nor sequences.
 #include <cmath>
 
 #include "capra/ops/add.h"

@@ -1,6 +1,6 @@
 // Both GELU forms out of primitives. Everything around one erf, erfc, tanh or sigmoid is read as
-// P(x) + Q(x) f(U(x)) with polynomials P, Q and U, so that every spelling of the same real function is
-// recognized, and no other function is.
+// P(x) + Q(x) f(U(x)) with polynomials P, Q and U, so that every spelling of the same real function
+// is recognized, and no other function is.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -105,8 +105,7 @@ class Reader {
   static std::optional<Form> multiply(const Form& a, const Form& b) {
     if (!is_zero(a.q) && !is_zero(b.q)) return std::nullopt;
     const std::optional<Polynomial> p = product_of(a.p, b.p);
-    const std::optional<Polynomial> q =
-        is_zero(a.q) ? product_of(a.p, b.q) : product_of(a.q, b.p);
+    const std::optional<Polynomial> q = is_zero(a.q) ? product_of(a.p, b.q) : product_of(a.q, b.p);
     if (!p || !q) return std::nullopt;
     return Form{*p, *q};
   }
@@ -200,8 +199,7 @@ bool gelu_in_primitives(GraphRewriter& rewriter, NodeId root) {
       const Spelling* spelling = match(rewriter, root, f, x);
       if (spelling == nullptr) continue;
       const bool approximate = spelling->approximate;
-      rewriter.splice(root,
-                      [&] { return gelu(rewriter.tensor(x), {.approximate = approximate}); });
+      rewriter.splice(root, [&] { return gelu(rewriter.tensor(x), {.approximate = approximate}); });
       return true;
     }
   }

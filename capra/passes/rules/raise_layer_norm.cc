@@ -122,7 +122,7 @@ NodeId row_of(const Graph& graph, NodeId id, const TensorType& x, std::vector<No
 
 /// `id` as what `inner` matches, combined by `op` with a row of numbers.
 template <class Inner>
-std::optional<Found> match_row(const Graph& graph, NodeId id, const OpDef& op, NodeId Found::*part,
+std::optional<Found> match_row(const Graph& graph, NodeId id, const OpDef& op, NodeId Found::* part,
                                const Inner& inner) {
   if (!is_op(graph, id, op)) return std::nullopt;
   for (const auto& [value, other] : both_orders(graph, id)) {

@@ -19,8 +19,8 @@
 namespace capra {
 namespace {
 
-/// Looks through select(max == -inf, instead, value): the guard of rows of -inf. Fails (absent) when
-/// the select is another one.
+/// Looks through select(max == -inf, instead, value): the guard of rows of -inf. Fails (absent)
+/// when the select is another one.
 NodeId pass_guard(const Graph& graph, NodeId id, double instead, std::vector<NodeId>& inside) {
   if (!is_op(graph, id, kSelect)) return id;
   const NodeId test = operand(graph, id, 0);
@@ -41,7 +41,8 @@ NodeId pass_guard(const Graph& graph, NodeId id, double instead, std::vector<Nod
   return kAbsent;
 }
 
-/// What the exponentials e are divided by in `root`, with e and what is passed: e / s, or e * (1 / s).
+/// What the exponentials e are divided by in `root`, with e and what is passed: e / s, or e * (1 /
+/// s).
 struct Quotient {
   NodeId e = kAbsent;
   NodeId divisor = kAbsent;

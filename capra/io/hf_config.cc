@@ -74,7 +74,7 @@ Status add_module(const ModuleEntry& module, const std::string& modules_path,
   }
   if (module.kind == "Normalize") {
     CAPRA_TRY(check_normalize(folder));
-    config.head.push_back(NormalizeModule{});
+    config.head.emplace_back(std::in_place_type<NormalizeModule>);
     return {};
   }
   CAPRA_ASSIGN(const JsonFile file, JsonFile::open(folder + "/config.json"));
@@ -86,7 +86,7 @@ Status add_module(const ModuleEntry& module, const std::string& modules_path,
                             dense.in, before),
                 file.path(), "get the module's files again");
   }
-  config.head.push_back(std::move(dense));
+  config.head.emplace_back(std::in_place_type<DenseModule>, std::move(dense));
   return {};
 }
 

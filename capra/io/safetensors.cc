@@ -58,14 +58,13 @@ Result<uint64_t> read_offset(const Json& value, const std::string& at) {
       fmt::format("data_offsets holds {}, needed two integers from 0 on", value.text()), at);
 }
 
-// Elements times bytes of an element; sizes were checked to be at least 0.
+// Elements times bytes of an element, no intermediate product beyond 63 bits; sizes are at least 0.
 std::optional<uint64_t> byte_size(const std::vector<int64_t>& sizes, DType dtype) {
-  uint64_t bytes = dtype_bytes(dtype);
+  auto bytes = static_cast<int64_t>(dtype_bytes(dtype));
   for (const int64_t size : sizes) {
-    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes)) return std::nullopt;
+    if (__builtin_mul_overflow(bytes, size, &bytes)) return std::nullopt;
   }
-  if (bytes > static_cast<uint64_t>(INT64_MAX)) return std::nullopt;
-  return bytes;
+  return static_cast<uint64_t>(bytes);
 }
 
 Result<SafetensorsEntry> read_entry(const std::string& name, const Json& json,

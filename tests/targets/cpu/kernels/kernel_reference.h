@@ -36,7 +36,8 @@ class Seeded {
     const uint64_t kind = next() % 16;
     if (kind == 0) return 0.0F;
     if (kind == 1) return -0.0F;
-    return std::ldexp(unit(), static_cast<int>(next() % 24) - 12);
+    const int exponent = static_cast<int>(next() % 24) - 12;
+    return std::ldexp(unit(), exponent);
   }
   template <class T = float>
   std::vector<T> units(size_t count) {

@@ -1,0 +1,13 @@
+// The one file that names all targets.
+#include "capra/targets/all_targets.h"
+
+#include "capra/targets/cpu/target.h"
+
+namespace capra {
+
+TargetSet all_targets() {
+  static constexpr const Target* kTargets[] = {&cpu::kTarget};
+  return kTargets;
+}
+
+}  // namespace capra

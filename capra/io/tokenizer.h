@@ -37,10 +37,10 @@ struct EncodedText {
 struct TokenizerChanges {
   /// These three change a BertNormalizer where they are given; `strip_accents` null in the file
   /// means "as lowercase says", which is a value of its own.
-  std::optional<bool> lowercase;
+  std::optional<bool> lowercase = {};
   enum class StripAccents : uint8_t { AsIs, Yes, No, AsLowercase };
   StripAccents strip_accents = StripAccents::AsIs;
-  std::optional<bool> handle_chinese_chars;
+  std::optional<bool> handle_chinese_chars = {};
   /// Lower the text before anything else (do_lower_case of sentence_bert_config.json).
   bool lowercase_first = false;
 };

@@ -17,6 +17,7 @@ using Parts = EmbeddingModel::Parts;
 // widest activations of a batch stay near the second-level cache.
 constexpr int64_t kDefaultTokenBudget = 1024;
 
+// What `--approximate` takes.
 struct ApproximationFlag {
   std::string_view name;
   const Pass* pass;
@@ -154,24 +155,6 @@ void choose_prompt(Parts& parts) {
   }
 }
 
-// Rewrites that change numbers run before both eager and optimized execution, so these stay
-// bit-equal.
-Status approximate(Parts& parts) {
-  for (const std::string& name : parts.options.approximate) {
-    const auto* found = std::ranges::find(kApproximations, name, &ApproximationFlag::name);
-    if (found == std::end(kApproximations)) {
-      return fail("approximation-unknown", "there is no approximation called '" + name + "'",
-                  "--approximate", "known: gelu=tanh");
-    }
-    PassContext context;
-    context.target = parts.target->name;
-    CAPRA_ASSIGN(parts.graph, found->pass->run(parts.graph, context));
-    for (const std::string& line : context.report.lines) parts.remarks.push_back(line);
-  }
-  parts.approximations = approximations(parts.graph);
-  return {};
-}
-
 // Without a tokenizer the model still takes token ids; whoever gives text is told what is wrong.
 Status take_tokenizer(Parts& parts, Result<Tokenizer> loaded) {
   if (!loaded.ok()) {
@@ -195,6 +178,23 @@ Status take_tokenizer(Parts& parts, Result<Tokenizer> loaded) {
 }
 
 }  // namespace
+
+Result<Graph> EmbeddingModel::Parts::approximated(Graph traced,
+                                                  std::vector<std::string>* lines) const {
+  for (const std::string& name : options.approximate) {
+    const auto* found = std::ranges::find(kApproximations, name, &ApproximationFlag::name);
+    if (found == std::end(kApproximations)) {
+      return fail("approximation-unknown", "there is no approximation called '" + name + "'",
+                  "--approximate", "known: gelu=tanh");
+    }
+    PassContext context;
+    context.target = target->name;
+    CAPRA_ASSIGN(traced, found->pass->run(traced, context));
+    if (lines == nullptr) continue;
+    for (const std::string& line : context.report.lines) lines->push_back(line);
+  }
+  return traced;
+}
 
 Result<EmbeddingModel> EmbeddingModel::load(const std::string& folder,
                                             const EmbeddingOptions& options) {
@@ -221,10 +221,10 @@ Result<EmbeddingModel> EmbeddingModel::load(const std::string& folder,
   }
 
   parts->exact_graph = parts->encoder->trace({.form = SequenceForm::Packed});
-  parts->graph = parts->exact_graph;
   CAPRA_ASSIGN(const Checkpoint checkpoint, Checkpoint::open_folder(home));
-  CAPRA_ASSIGN(parts->weights, load_weights(*parts->encoder, parts->graph, checkpoint));
-  CAPRA_TRY(approximate(*parts));
+  CAPRA_ASSIGN(parts->weights, load_weights(*parts->encoder, parts->exact_graph, checkpoint));
+  CAPRA_ASSIGN(parts->graph, parts->approximated(parts->exact_graph, &parts->remarks));
+  parts->approximations = capra::approximations(parts->graph);
 
   parts->pool = std::make_shared<ThreadPool>(options.threads);
   CompileOptions compile_options;

@@ -53,6 +53,10 @@ struct EmbeddingModel::Parts {
   std::vector<std::string> remarks;
   std::vector<Approximation> approximations;  ///< in force, as the nodes record them
 
+  /// A traced graph with the approximations that the options ask for. They come before both eager
+  /// and optimized execution, so that these stay bit-equal. `lines` receives what was recorded.
+  Result<Graph> approximated(Graph traced, std::vector<std::string>* lines = nullptr) const;
+
   /// Token ids to vectors: the whole of embed_ids. `prompt_tokens` is empty, or says for each
   /// sequence how many tokens at its start the pooling leaves out.
   Status embed_packed(std::span<const int32_t> ids, std::span<const int64_t> offsets,
@@ -68,6 +72,14 @@ struct EmbeddingModel::Parts {
   mutable std::mutex idle_mutex;
   mutable std::vector<std::unique_ptr<BatchWorkspace>> idle;
 };
+
+/// Whether packed ids can be run: offsets that cut them, ids within the vocabulary, lengths within
+/// the positions. Fails as EmbeddingModel::embed_ids says.
+Status check_packed(const Encoder& encoder, std::span<const int32_t> ids,
+                    std::span<const int64_t> offsets);
+/// The end of the batch that starts at sequence `first`: as many whole sequences as `budget` tokens
+/// hold, at least one.
+int64_t batch_end(std::span<const int64_t> offsets, int64_t first, int64_t budget);
 
 /// The sequences [first, last) of packed ids as the encoder's inputs.
 void fill_batch(const Encoder& encoder, std::span<const int32_t> ids,

@@ -6,8 +6,6 @@
 #include "models/embedding_parts.h"
 
 namespace capra {
-namespace {
-
 Status check_packed(const Encoder& encoder, std::span<const int32_t> ids,
                     std::span<const int64_t> offsets) {
   const auto count = static_cast<int64_t>(ids.size());
@@ -55,8 +53,6 @@ int64_t batch_end(std::span<const int64_t> offsets, int64_t first, int64_t budge
   while (last < count && at(last + 1) - at(first) <= budget) ++last;
   return last;
 }
-
-}  // namespace
 
 void fill_batch(const Encoder& encoder, std::span<const int32_t> ids,
                 std::span<const int64_t> offsets, int64_t first, int64_t last,

@@ -113,20 +113,33 @@ bool SentenceHead::normalizes() const {
       steps_, [](const Step& step) { return std::holds_alternative<NormalizeStep>(step); });
 }
 
+void SentenceHead::pool_into(std::span<const float> hidden, int64_t tokens, int64_t prompt_tokens,
+                             std::vector<double>& pooled) const {
+  pooled.resize(static_cast<size_t>(hidden_size_) * poolings_.size());
+  for (size_t p = 0; p < poolings_.size(); ++p) {
+    const int64_t skipped = poolings_[p] == Pooling::Cls ? 0 : prompt_tokens;
+    kernels::pool(kernels::kernels(), row(poolings_[p]).kernel,
+                  hidden.data() + skipped * hidden_size_, tokens - skipped, hidden_size_,
+                  pooled.data() + p * static_cast<size_t>(hidden_size_));
+  }
+}
+
+std::vector<double> SentenceHead::pool(std::span<const float> hidden, int64_t tokens,
+                                       int64_t prompt_tokens) const {
+  std::vector<double> pooled;
+  pool_into(hidden, tokens, prompt_tokens, pooled);
+  return pooled;
+}
+
 void SentenceHead::apply(std::span<const float> hidden, int64_t tokens, std::span<float> vector,
                          int64_t prompt_tokens) const {
-  const kernels::KernelTable& table = kernels::kernels();
   // Kept between calls of one thread, so that a steady state allocates nothing.
   thread_local std::vector<double> x;
   thread_local std::vector<double> y;
   x.reserve(static_cast<size_t>(widest_));
   y.reserve(static_cast<size_t>(widest_));
-  x.resize(static_cast<size_t>(hidden_size_) * poolings_.size());
-  for (size_t p = 0; p < poolings_.size(); ++p) {
-    const int64_t skipped = poolings_[p] == Pooling::Cls ? 0 : prompt_tokens;
-    kernels::pool(table, row(poolings_[p]).kernel, hidden.data() + skipped * hidden_size_,
-                  tokens - skipped, hidden_size_, x.data() + p * static_cast<size_t>(hidden_size_));
-  }
+  pool_into(hidden, tokens, prompt_tokens, x);
+  const kernels::KernelTable& table = kernels::kernels();
   for (const Step& step : steps_) {
     if (const auto* dense = std::get_if<DenseStep>(&step)) {
       run(*dense, x, y);

@@ -54,6 +54,10 @@ class SentenceHead {
   void apply(std::span<const float> hidden, int64_t tokens, std::span<float> vector,
              int64_t prompt_tokens = 0) const;
 
+  /// The pooled states of `apply`, before any step and before rounding.
+  std::vector<double> pool(std::span<const float> hidden, int64_t tokens,
+                           int64_t prompt_tokens = 0) const;
+
   /// The same in plain double, for the oracle: it shares no arithmetic with `apply`. `pooled`
   /// receives the pooled states before any step.
   std::vector<double> apply_exact(std::span<const double> hidden, int64_t tokens,
@@ -61,6 +65,9 @@ class SentenceHead {
                                   int64_t prompt_tokens = 0) const;
 
  private:
+  void pool_into(std::span<const float> hidden, int64_t tokens, int64_t prompt_tokens,
+                 std::vector<double>& pooled) const;
+
   int64_t hidden_size_ = 0;
   int64_t dimension_ = 0;
   int64_t widest_ = 0;

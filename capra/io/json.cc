@@ -316,7 +316,9 @@ void append(std::string& out, const Json& value, int indent, int depth) {
 
 template <class T>
 void append_number(std::string& out, T value) {
-  if (std::isfinite(value)) {
+  if (value == 0 && std::signbit(value)) {
+    out += "-0.0";  // "-0" would read back as the integer 0
+  } else if (std::isfinite(value)) {
     out += number_text(value);
   } else {
     out += '"' + number_text(value) + '"';

@@ -98,6 +98,8 @@ TEST(Json, WritesTheShortestNumbers) {
   EXPECT_EQ(Json(1e-12).text(), "1e-12");
   EXPECT_EQ(Json(0.70710678118654752).text(), "0.7071067811865476");
   EXPECT_EQ(Json(3).text(), "3");
+  EXPECT_EQ(Json(-0.0).text(), "-0.0");
+  EXPECT_TRUE(std::signbit(*Json::parse("-0.0")->as_f64()));
   EXPECT_EQ(Json(std::numeric_limits<uint64_t>::max()).text(), "18446744073709551615");
   EXPECT_EQ(Json(std::numeric_limits<double>::infinity()).text(), "\"inf\"");
   EXPECT_EQ(Json(std::nan("")).text(), "\"nan\"");

@@ -1,8 +1,10 @@
 // Building, reading and replaying graphs.
 #include "capra/ir/graph.h"
 
+#include <functional>
 #include <utility>
 
+#include "capra/base/number_text.h"
 #include "capra/ir/structural_ops.h"
 
 namespace capra {
@@ -32,6 +34,123 @@ bool equal_nodes(const Node& a, const Node& b) {
   if ((a.body == nullptr) != (b.body == nullptr)) return false;
   return a.body == nullptr || *a.body == *b.body;
 }
+
+// The dims that the symbols of a graph stand for: numbers, or other symbols when a trace is
+// replayed.
+using SymbolDims = std::map<std::string, Dim, std::less<>>;
+
+/// One run of a graph's nodes on a sink. A value is let go after its last use.
+class Replay {
+ public:
+  Replay(const Graph& graph, const Context& context, SymbolDims symbols)
+      : graph_(graph),
+        context_(context),
+        symbols_(std::move(symbols)),
+        values_(graph.nodes().size()),
+        uses_left_(graph.nodes().size()) {}
+
+  std::vector<Tensor> run(std::span<const Tensor> inputs) {
+    bind(inputs);
+    for (const Node& node : graph_.nodes()) {
+      for (const NodeId operand : node.operands) {
+        if (operand != kAbsent) ++uses_left_[static_cast<size_t>(operand)];
+      }
+    }
+    std::vector<Tensor> outputs;
+    size_t next_input = 0;
+    for (NodeId id = 0; id < graph_.size(); ++id) {
+      const Node& node = graph_.node(id);
+      const std::vector<Tensor> operands = take_operands(node);
+      Tensor& value = values_[static_cast<size_t>(id)];
+      if (node.op == &kInput) {
+        value = inputs[next_input++];
+      } else if (node.op == &kParameter) {
+        value =
+            context_.sink().parameter(context_, node.attrs_as<ParameterAttrs>().path, node.type);
+      } else if (node.op == &kOutput) {
+        outputs.push_back(operands.front());
+      } else if (node.op == &kGroup) {
+        value = Replay(*node.body, context_, symbols_).run(operands).front();
+      } else {
+        value = apply(*node.op, operands, bound(node.attrs), context_);
+      }
+      if (uses_left_[static_cast<size_t>(id)] == 0) value = Tensor();
+    }
+    return outputs;
+  }
+
+ private:
+  void bind(std::span<const Tensor> inputs) {
+    const std::vector<NodeId> ids = graph_.inputs();
+    if (inputs.size() != ids.size()) {
+      throw Error({"input-count", "the graph has " + number_text(static_cast<int64_t>(ids.size())) +
+                                      " inputs, the run was given " +
+                                      number_text(static_cast<int64_t>(inputs.size()))});
+    }
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const Node& node = graph_.node(ids[i]);
+      bind(node.type.shape, inputs[i].shape(), node.attrs_as<InputAttrs>().name);
+    }
+  }
+
+  // The dtype is the sink's matter: an oracle holds every float as f64.
+  void bind(const Shape& declared, const Shape& given, const std::string& name) {
+    bool fits = declared.rank() == given.rank();
+    for (int64_t axis = 0; fits && axis < declared.rank(); ++axis) {
+      if (declared[axis].is_static()) {
+        fits = declared[axis] == given[axis];
+        continue;
+      }
+      const std::string& symbol = declared[axis].symbol();
+      const auto [known, added] = symbols_.emplace(symbol, given[axis]);
+      if (known->second != given[axis]) {
+        throw Error({"symbol-conflict",
+                     symbol + " is " + known->second.text() + " in one input and " +
+                         given[axis].text() + " in another",
+                     "input '" + name + "'", "give inputs that agree in this extent"});
+      }
+    }
+    if (!fits) {
+      throw Error(
+          {"input-type",
+           "the graph takes shape " + declared.text() + ", the run was given " + given.text(),
+           "input '" + name + "'", "give data of the type that the graph declares"});
+    }
+  }
+
+  std::vector<Tensor> take_operands(const Node& node) {
+    std::vector<Tensor> operands;
+    operands.reserve(node.operands.size());
+    for (const NodeId operand : node.operands) {
+      operands.push_back(operand == kAbsent ? Tensor() : values_[static_cast<size_t>(operand)]);
+    }
+    for (const NodeId operand : node.operands) {
+      if (operand == kAbsent) continue;
+      if (--uses_left_[static_cast<size_t>(operand)] == 0) {
+        values_[static_cast<size_t>(operand)] = Tensor();
+      }
+    }
+    return operands;
+  }
+
+  Attrs bound(Attrs attrs) const {
+    for (AttrValue& attr : attrs) {
+      auto* shape = std::get_if<Shape>(&attr);
+      if (shape == nullptr) continue;
+      for (int64_t axis = 0; axis < shape->rank(); ++axis) {
+        const auto found = symbols_.find((*shape)[axis].symbol());
+        if (found != symbols_.end()) (*shape)[axis] = found->second;
+      }
+    }
+    return attrs;
+  }
+
+  const Graph& graph_;
+  const Context& context_;
+  SymbolDims symbols_;
+  std::vector<Tensor> values_;
+  std::vector<int32_t> uses_left_;
+};
 
 }  // namespace
 
@@ -120,31 +239,7 @@ Tape build_tape(const Graph& graph) {
 
 std::vector<Tensor> replay(const Graph& graph, const Context& context,
                            std::span<const Tensor> inputs) {
-  std::vector<Tensor> values(static_cast<size_t>(graph.size()));
-  std::vector<Tensor> outputs;
-  size_t next_input = 0;
-  for (NodeId id = 0; id < graph.size(); ++id) {
-    const Node& node = graph.node(id);
-    Tensor& value = values[static_cast<size_t>(id)];
-    std::vector<Tensor> operands;
-    operands.reserve(node.operands.size());
-    for (const NodeId operand : node.operands) {
-      operands.push_back(operand == kAbsent ? Tensor() : values[static_cast<size_t>(operand)]);
-    }
-    if (node.op == &kInput) {
-      CAPRA_CHECK(next_input < inputs.size());
-      value = inputs[next_input++];
-    } else if (node.op == &kParameter) {
-      value = context.sink().parameter(context, node.attrs_as<ParameterAttrs>().path, node.type);
-    } else if (node.op == &kOutput) {
-      outputs.push_back(operands.front());
-    } else if (node.op == &kGroup) {
-      value = replay(*node.body, context, operands).front();
-    } else {
-      value = apply(*node.op, operands, node.attrs, context);
-    }
-  }
-  return outputs;
+  return Replay(graph, context, {}).run(inputs);
 }
 
 }  // namespace capra

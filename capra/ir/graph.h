@@ -77,7 +77,9 @@ Graph build_graph(Tape tape);
 Tape build_tape(const Graph& graph);
 
 /// Plays a graph's nodes into a sink: with an eager sink it computes, with a trace sink it copies.
-/// `inputs` are bound in the order of graph.inputs(). Returns the outputs in order. Throws `Error`.
+/// `inputs` are bound in the order of graph.inputs(); symbols take the dims that the inputs have
+/// where the graph names a symbol, in shape attributes too. Returns the outputs in order. Throws
+/// `Error` (`input-count`, `input-type`, `symbol-conflict`, and what the calls throw).
 std::vector<Tensor> replay(const Graph& graph, const Context& context,
                            std::span<const Tensor> inputs);
 

@@ -207,9 +207,10 @@ Result<Array> read_array(TextReader& reader, SplatBudget& splats) {
     }
     return array;
   }
-  if (type.shape.rank() > 0 && elements == 0) {
-    CAPRA_TRY(reader.expect('[', "'[]' for an array without elements"));
-    CAPRA_TRY(reader.expect(']', "'[]' for an array without elements"));
+  // `[]` stands for any array without elements; `[[], []]` may be written for f32[2, 0].
+  if (elements == 0 && reader.peek().is('[') && reader.peek_second().is(']')) {
+    reader.next();
+    reader.next();
     return Array::zeros(type.dtype, type.shape.sizes());
   }
   // An element takes a byte at least: this bounds the memory by the size of the text.

@@ -2,11 +2,20 @@
 #include "capra/ir/tape.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "capra/ir/structural_ops.h"
 
 namespace capra {
+
+bool operator==(const Note& a, const Note& b) {
+  if (a.name != b.name || a.value.index() != b.value.index()) return false;
+  const auto* x = std::get_if<double>(&a.value);
+  const auto* y = std::get_if<double>(&b.value);
+  if (x == nullptr) return a.value == b.value;
+  return std::bit_cast<uint64_t>(*x) == std::bit_cast<uint64_t>(*y);
+}
 
 TraceSink::TraceSink(std::string name) { tape_.name = std::move(name); }
 

@@ -15,7 +15,8 @@ namespace capra {
 struct Note {
   std::string name;  ///< `legalizedFrom`, `maxAbsError`, `reason`
   std::variant<std::string, double, int64_t> value;
-  friend bool operator==(const Note&, const Note&) = default;
+  /// Equal kinds and values; NaN equals NaN.
+  friend bool operator==(const Note& a, const Note& b);
 };
 
 /// One call. Operands are positions of earlier entries; -1 where an optional operand is absent.

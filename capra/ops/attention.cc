@@ -190,7 +190,7 @@ Tensor allowed_keys(const Tensor& q, const Tensor& k, const Tensor& offsets,
   }
   if (causal) {
     // Within a sequence both positions are from the same start, so they compare as they are.
-    const Tensor query = positions(q, tokens);
+    const Tensor query = tokens == ktokens ? key : positions(q, tokens);
     Tensor column = reshape(query, {tokens, 1});
     if (tokens != ktokens) {
       const Tensor shift = surplus(q, k);

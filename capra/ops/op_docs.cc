@@ -75,7 +75,6 @@ Result<std::string> traced_decomposition(const OpDef& op, const Example& example
   const Context context = TraceSink::begin(std::string(op.name));
   auto& sink = static_cast<TraceSink&>(context.sink());
   std::vector<Tensor> operands;
-  std::vector<std::pair<NodeId, std::string>> names;
   for (size_t i = 0; i < example.operands.size(); ++i) {
     if (example.operands[i] == "_") {
       operands.emplace_back();
@@ -85,7 +84,6 @@ Result<std::string> traced_decomposition(const OpDef& op, const Example& example
     const std::string name(op.operands[std::min(i, op.operands.size() - 1)].name);
     const TensorType type{DType::F32, array.type().shape};
     operands.push_back(sink.input(context, name, is_float(array.dtype()) ? type : array.type()));
-    names.emplace_back(operands.back().value(), name);
   }
   CAPRA_ASSIGN(Attrs attrs, parse_attrs(example.attrs, op.attrs));
   try {
@@ -93,9 +91,7 @@ Result<std::string> traced_decomposition(const OpDef& op, const Example& example
   } catch (const Error& error) {
     return fail(error.diagnostic());
   }
-  Graph graph = build_graph(sink.take_tape());
-  for (const auto& [id, name] : names) graph.node(id).name = name;
-  return print_graph(graph);
+  return print_graph(build_graph(sink.take_tape()));
 }
 
 std::string meaning_section(const OpDef& op) {

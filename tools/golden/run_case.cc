@@ -254,11 +254,7 @@ Result<Graph> decompose_once(const Graph& graph) {
   } catch (const Error& error) {
     return fail(error.diagnostic());
   }
-  Graph result = build_graph(sink.take_tape());
-  for (const NodeId id : result.inputs()) {
-    result.node(id).name = result.node(id).attrs_as<InputAttrs>().name;
-  }
-  return result;
+  return build_graph(sink.take_tape());
 }
 
 CaseResult run_case(const GoldenFile& file, const GoldenCase& golden_case, OpSet ops) {

@@ -89,40 +89,47 @@ HWY_INLINE F32x16 load_mask(const float* mask, ptrdiff_t stride, size_t j, size_
   return F32x16::load(lane);
 }
 
-// Turns a row of scores into exponentials and returns their sum: 0 for a row that sees nothing, whose
-// weights then mean nothing. Rows lie in pieces of kBlock.
-float weigh(const Job& job, size_t query, size_t row, size_t rows) {
+// A row of scores or weights, which lies in pieces of kBlock among those of `rows` rows.
+struct Row {
+  float* first;
+  size_t rows;
+  HWY_INLINE float* at(size_t j) const { return first + j / kBlock * kBlock * rows + j % kBlock; }
+};
+
+// Scales the scores, adds the mask and returns the largest, a NaN only if the others are -infinity:
+// any other NaN reaches the result through the sum of the weights. The sign of a zero does not matter.
+float scale_scores(const Job& job, size_t query, Row row) {
   const size_t visible = job.visible(query);
-  float* const first = job.scratch.weights + row * kBlock;
-  const auto at = [first, rows](size_t j) HWY_ATTR {
-    return first + j / kBlock * kBlock * rows + j % kBlock;
-  };
   const F32x16 scale = F32x16::all(job.args->scale);
   const F32x16 lowest = F32x16::all(-__builtin_inff());
   const float* mask = job.mask;
   if (mask != nullptr) mask += static_cast<ptrdiff_t>(query) * job.args->mask_query;
-
   F32x16 most = lowest;
-  F32x16 not_a_number = F32x16::all(0.0F);
   for (size_t j = 0; j < visible; j += 16) {
-    float* p = at(j);
+    float* p = row.at(j);
     F32x16 x = mul(F32x16::load(p), scale);
     if (mask != nullptr) x = add(x, load_mask(mask, job.args->mask_key, j, visible - j));
-    store(x, p);
     if (visible - j < 16) x = select(F32x16::Mask::first(visible - j), x, lowest);
-    not_a_number = select(is_nan(x), x, not_a_number);
+    store(x, p);
     most = max(x, most);
   }
-  // The sign of a zero maximum does not matter to the differences' exponentials.
-  float m = max_lanes(most);
-  if (any(is_nan(not_a_number))) m = __builtin_nanf("");
+  const float m = max_lanes(most);
+  if (m != -__builtin_inff()) return m;
+  for (size_t j = 0; j < visible; j += 16) {
+    if (any(is_nan(F32x16::load(row.at(j))))) return __builtin_nanf("");
+  }
+  return m;
+}
 
-  if (m == -__builtin_inff()) return 0.0F;
-
-  const F32x16 top = F32x16::all(m);
+// Turns a row of scores into exponentials and returns their sum: 0 for a row that sees nothing, whose
+// weights then mean nothing.
+float weigh(const Job& job, size_t query, Row row, float most) {
+  if (most == -__builtin_inff()) return 0.0F;
+  const size_t visible = job.visible(query);
+  const F32x16 top = F32x16::all(most);
   F32x16 sums = F32x16::all(0.0F);
   for (size_t j = 0; j < visible; j += 16) {
-    float* p = at(j);
+    float* p = row.at(j);
     F32x16 e = exp_nonpositive(sub(F32x16::load(p), top));
     // A partial sum is never -0, so that adding 0 for a key that is not there changes no bit.
     if (visible - j < 16) e = select(F32x16::Mask::first(visible - j), e, F32x16::all(0.0F));
@@ -179,7 +186,12 @@ void attend(const Job& job, size_t head, size_t query, size_t rows, float* out) 
   const size_t seen = job.visible(query + rows - 1);
   make_scores(job, rows, seen);
   float sum[kTileRows];
-  for (size_t r = 0; r < rows; ++r) sum[r] = weigh(job, query + r, r, rows);
+  for (size_t r = 0; r < rows; ++r) {
+    sum[r] = scale_scores(job, query + r, Row{s.weights + r * kBlock, rows});
+  }
+  for (size_t r = 0; r < rows; ++r) {
+    sum[r] = weigh(job, query + r, Row{s.weights + r * kBlock, rows}, sum[r]);
+  }
 
   out += static_cast<ptrdiff_t>(head) * args.out_head;
   for (size_t col = 0; col < args.value_dim; col += kPanel) {

@@ -65,17 +65,18 @@ HWY_INLINE void pack_panel(const typename V::Scalar* b, ptrdiff_t b_row, ptrdiff
     }
     return;
   }
+  if (columns < width) {
+    for (size_t i = 0; i < k * width; i += V::kLanes) store(V::all(0), packed + i);
+  }
   size_t j = 0;
   if (b_row == 1) {
     for (; j + 4 <= columns; j += 4) {
       transpose_4_columns(b + static_cast<ptrdiff_t>(j) * b_col, b_col, k, width, packed + j);
     }
   }
-  for (; j < width; ++j) {
+  for (; j < columns; ++j) {
     const typename V::Scalar* from = b + static_cast<ptrdiff_t>(j) * b_col;
-    for (size_t i = 0; i < k; ++i) {
-      packed[i * width + j] = j < columns ? from[static_cast<ptrdiff_t>(i) * b_row] : 0;
-    }
+    for (size_t i = 0; i < k; ++i) packed[i * width + j] = from[static_cast<ptrdiff_t>(i) * b_row];
   }
 }
 

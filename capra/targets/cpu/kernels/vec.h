@@ -63,14 +63,6 @@ HWY_INLINE bool none(M m) {
   return !any(m);
 }
 
-HWY_INLINE float max_lanes(F32x16 v) {
-  float lane[16];
-  store(v, lane);
-  F32x1 best{lane[0]};
-  for (int j = 1; j < 16; ++j) best = maximum(best, F32x1{lane[j]});
-  return best.value;
-}
-
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace capra::kernels

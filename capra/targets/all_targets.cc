@@ -2,11 +2,12 @@
 #include "capra/targets/all_targets.h"
 
 #include "capra/targets/cpu/target.h"
+#include "capra/targets/interp/target.h"
 
 namespace capra {
 
 TargetSet all_targets() {
-  static constexpr const Target* kTargets[] = {&cpu::kTarget};
+  static constexpr const Target* kTargets[] = {&cpu::kTarget, &interp::kTarget};
   return kTargets;
 }
 

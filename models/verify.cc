@@ -158,23 +158,26 @@ Result<States> Verifier::oracle(const BatchWorkspace& batch) {
 Array Verifier::vector_of(const States& states) const {
   const Array& hidden = states.back();
   const int64_t tokens = hidden.sizes()[0];
+  const int64_t skipped = std::min(parts_.prompt_size, tokens - 1);
   if (hidden.dtype() == DType::F64) {
-    const std::vector<double> vector = parts_.head.apply_exact(hidden.as<double>(), tokens);
+    const std::vector<double> vector =
+        parts_.head.apply_exact(hidden.as<double>(), tokens, nullptr, skipped);
     return Array::of<double>(DType::F64, {parts_.head.dimension()}, vector);
   }
   Array vector = Array::zeros(DType::F32, {parts_.head.dimension()});
-  parts_.head.apply(hidden.as<float>(), tokens, vector.mutable_as<float>());
+  parts_.head.apply(hidden.as<float>(), tokens, vector.mutable_as<float>(), skipped);
   return vector;
 }
 
 Array Verifier::pooled_of(const States& states) const {
   const Array& hidden = states.back();
   const int64_t tokens = hidden.sizes()[0];
+  const int64_t skipped = std::min(parts_.prompt_size, tokens - 1);
   std::vector<double> pooled;
   if (hidden.dtype() == DType::F64) {
-    parts_.head.apply_exact(hidden.as<double>(), tokens, &pooled);
+    parts_.head.apply_exact(hidden.as<double>(), tokens, &pooled, skipped);
   } else {
-    pooled = parts_.head.pool(hidden.as<float>(), tokens);
+    pooled = parts_.head.pool(hidden.as<float>(), tokens, skipped);
   }
   return Array::of<double>(DType::F64, {static_cast<int64_t>(pooled.size())}, pooled);
 }

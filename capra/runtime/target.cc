@@ -6,10 +6,17 @@
 namespace capra {
 namespace {
 
-// Constants are folded by the target's own kernels.
-Evaluator evaluator(const Target& target, const std::shared_ptr<ThreadPool>& pool) {
+PassList legalization() {
+  static const Pass* const kLegalize[] = {find_pass("legalize")};
+  CAPRA_CHECK(kLegalize[0] != nullptr);
+  return kLegalize;
+}
+
+}  // namespace
+
+Evaluator eager_evaluator(const Target& target, std::shared_ptr<ThreadPool> pool) {
   if (target.eager == nullptr || target.table == nullptr) return nullptr;
-  return [context = target.eager(nullptr, pool)](const OpDef& op, std::span<const Array> operands,
+  return [context = target.eager(nullptr, std::move(pool))](const OpDef& op, std::span<const Array> operands,
                                                  const Attrs& attrs) -> Result<Array> {
     std::vector<Tensor> tensors;
     tensors.reserve(operands.size());
@@ -23,14 +30,6 @@ Evaluator evaluator(const Target& target, const std::shared_ptr<ThreadPool>& poo
     }
   };
 }
-
-PassList legalization() {
-  static const Pass* const kLegalize[] = {find_pass("legalize")};
-  CAPRA_CHECK(kLegalize[0] != nullptr);
-  return kLegalize;
-}
-
-}  // namespace
 
 Result<const Target*> find_target(TargetSet targets, std::string_view name) {
   std::string known;
@@ -46,7 +45,7 @@ Result<Graph> optimize(const Target& target, Graph graph, const Parameters& para
                        const CompileOptions& options) {
   PassContext context{.table = target.table,
                       .target = target.name,
-                      .evaluate = evaluator(target, options.pool),
+                      .evaluate = eager_evaluator(target, options.pool),
                       .parameters = &parameters};
   const TargetOptimizer& hooks = target.optimizer;
   if (hooks.tape_passes != nullptr && options.optimize) {

@@ -68,8 +68,12 @@ void unary_row(const float* x, float* y, int64_t n) {
   int64_t i = 0;
   for (; i + 16 <= n; i += 16) store(Op::of(F32x16::load(x + i)), y + i);
   if (i < n) {
+    // The tail takes the same loop: a second copy of the long functions would only cost size.
     const auto rest = static_cast<size_t>(n - i);
-    store_partial(Op::of(F32x16::load_partial(x + i, rest)), y + i, rest);
+    float lanes[16];
+    store(F32x16::load_partial(x + i, rest), lanes);
+    unary_row<Op>(lanes, lanes, 16);
+    store_partial(F32x16::load(lanes), y + i, rest);
   }
 }
 

@@ -1,0 +1,110 @@
+// What a subcommand is to the driver: options filled in by the command line, and a function that
+// runs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capra/base/result.h"
+#include "models/embedding_model.h"
+
+namespace capra::driver {
+
+/// Exit codes, a contract.
+enum Exit : int {
+  kDone = 0,      ///< ran, and all is well
+  kNo = 1,        ///< ran, and the answer is no: a gate failed, something differed
+  kBad = 2,       ///< the request or its input was bad
+  kInternal = 70  ///< a bug
+};
+
+/// What every command has.
+struct CommonOptions {
+  bool json = false;
+  bool quiet = false;
+};
+
+/// A command that loads a model.
+struct ModelOptions : CommonOptions {
+  std::string model;
+  EmbeddingOptions embedding;
+};
+
+/// Where texts come from.
+struct TextSource {
+  std::vector<std::string> texts;  ///< --text, in order
+  std::string input;               ///< --input: a file, or `-`; empty: none
+  std::string format;              ///< --input-format: lines or jsonl; empty: by suffix
+  bool token_ids = false;          ///< rows of ids instead of text
+};
+
+struct EmbedOptions : ModelOptions {
+  TextSource source;
+  std::string output = "-";
+  std::string format = "jsonl";
+};
+
+struct InspectOptions : ModelOptions {};
+
+struct VerifyOptions : ModelOptions {
+  std::string texts;    ///< --texts: a file; empty: the built-in set
+  std::string against;  ///< --against: safetensors; empty: none
+  std::optional<double> max_error;
+  bool budget = false;
+};
+
+struct GraphOptions : ModelOptions {
+  std::string stage = "graph";
+  std::string format = "text";
+  std::string form = "packed";    ///< --sequence: packed or single
+  std::optional<int64_t> length;  ///< --length: a fixed number of tokens
+  bool states = false;
+};
+
+struct OptOptions : CommonOptions {
+  std::string file;
+  std::vector<std::string> passes;
+  bool print_after_all = false;
+  bool verify_each = false;
+};
+
+struct RunOptions : CommonOptions {
+  std::string file;
+  std::vector<std::string> inputs;  ///< name=FILE
+  std::string parameters;           ///< a safetensors file; empty: none
+  std::string target = "cpu";
+  std::string output;  ///< a safetensors file; empty: print
+  std::vector<std::string> approximate;
+  int threads = 0;
+};
+
+struct BenchOptions : ModelOptions {
+  std::vector<std::string> workloads;  ///< names; empty: all
+  double seconds = 2;                  ///< a workload and thread count
+  std::vector<int> thread_counts;
+};
+
+struct DocsOptions : CommonOptions {
+  std::string output = "docs/generated";
+};
+
+struct ExplainOptions : CommonOptions {
+  std::string code;
+};
+
+/// Each runs one command and returns its exit code, or what was wrong.
+Result<int> run_embed(const EmbedOptions& options);
+Result<int> run_inspect(const InspectOptions& options);
+Result<int> run_verify(const VerifyOptions& options);
+Result<int> run_graph(const GraphOptions& options);
+Result<int> run_opt(const OptOptions& options);
+Result<int> run_run(const RunOptions& options);
+Result<int> run_ops(const CommonOptions& options);
+Result<int> run_targets(const CommonOptions& options);
+Result<int> run_docs(const DocsOptions& options);
+Result<int> run_explain(const ExplainOptions& options);
+Result<int> run_bench(const BenchOptions& options);
+
+}  // namespace capra::driver

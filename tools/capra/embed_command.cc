@@ -1,0 +1,143 @@
+// capra embed: texts to vectors, in chunks, so that memory does not grow with the input.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "capra/base/number_text.h"
+#include "tools/capra/command.h"
+#include "tools/capra/progress.h"
+#include "tools/capra/text_input.h"
+#include "tools/capra/vector_rows.h"
+
+namespace capra::driver {
+namespace {
+
+// A chunk ends when it has this many rows or bytes: enough for many batches.
+constexpr size_t kChunkRows = 1024;
+constexpr size_t kChunkBytes = size_t{1} << 20;
+
+struct Totals {
+  int64_t rows = 0;
+  int64_t truncated = 0;
+  int64_t dropped = 0;
+  int64_t replaced = 0;
+};
+
+Result<std::vector<InputRow>> read_chunk(TextInput& input) {
+  std::vector<InputRow> rows;
+  size_t bytes = 0;
+  while (rows.size() < kChunkRows && bytes < kChunkBytes) {
+    InputRow row;
+    CAPRA_ASSIGN(const bool more, input.next(row));
+    if (!more) break;
+    bytes += row.text.size() + row.ids.size() * sizeof(int32_t);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// Rows of ids are used as they are, cut to the limit; the closing id stays.
+Result<PackedTokens> pack_ids(const EmbeddingModel& model, std::span<const InputRow> rows,
+                              int64_t first, Overflow on_overflow) {
+  PackedTokens packed;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::vector<int32_t>& ids = rows[i].ids;
+    const std::string at = "row " + number_text(first + static_cast<int64_t>(i));
+    if (ids.empty()) {
+      return fail("sequence-empty", "a row without token ids has no vector", at,
+                  "give at least the special tokens");
+    }
+    const auto limit = static_cast<size_t>(model.max_length());
+    TextReport report;
+    if (ids.size() > limit) {
+      if (on_overflow == Overflow::Fail) {
+        return fail("too-many-tokens", fmt::format("{} tokens, the limit is {}", ids.size(), limit),
+                    at, "raise --max-length, or cut with --on-overflow truncate");
+      }
+      report.dropped_tokens = static_cast<int64_t>(ids.size() - limit);
+    }
+    const size_t used = std::min(ids.size(), limit);
+    packed.ids.insert(packed.ids.end(), ids.begin(), ids.begin() + static_cast<ptrdiff_t>(used));
+    packed.ids.back() = ids.back();
+    packed.offsets.push_back(static_cast<int64_t>(packed.ids.size()));
+    report.tokens = static_cast<int64_t>(used);
+    packed.reports.push_back(report);
+  }
+  return packed;
+}
+
+Result<std::vector<TextReport>> embed_chunk(const EmbeddingModel& model,
+                                            const EmbedOptions& options,
+                                            std::span<const InputRow> rows, int64_t first,
+                                            std::vector<float>& vectors) {
+  vectors.resize(rows.size() * static_cast<size_t>(model.dimension()));
+  if (options.source.token_ids) {
+    CAPRA_ASSIGN(PackedTokens packed, pack_ids(model, rows, first, options.embedding.on_overflow));
+    CAPRA_TRY(model.embed_ids(packed.ids, packed.offsets, vectors));
+    return std::move(packed.reports);
+  }
+  std::vector<std::string_view> texts;
+  texts.reserve(rows.size());
+  for (const InputRow& row : rows) texts.push_back(row.text);
+  std::vector<TextReport> reports(rows.size());
+  Status status = model.embed(texts, vectors, reports);
+  if (!status.ok()) {
+    Diagnostic diagnostic = status.error();
+    if (first > 0) diagnostic.at += fmt::format(" after row {}", first - 1);
+    return fail(std::move(diagnostic));
+  }
+  return reports;
+}
+
+void say(const EmbedOptions& options, const EmbeddingModel& model, const Totals& totals) {
+  if (options.quiet) return;
+  if (totals.truncated > 0) {
+    fmt::print(stderr, "{} of {} texts were cut to {} tokens; {} tokens were dropped\n",
+               totals.truncated, totals.rows, model.max_length(), totals.dropped);
+  }
+  if (totals.replaced > 0) {
+    fmt::print(stderr, "{} invalid UTF-8 sequences were replaced by U+FFFD\n", totals.replaced);
+  }
+}
+
+}  // namespace
+
+Result<int> run_embed(const EmbedOptions& options) {
+  CAPRA_ASSIGN(TextInput input, TextInput::open(options.source));
+  EmbeddingOptions embedding = options.embedding;
+  embedding.tokenizer = !options.source.token_ids;
+  CAPRA_ASSIGN(const EmbeddingModel model, EmbeddingModel::load(options.model, embedding));
+  if (!options.source.token_ids) CAPRA_TRY(model.has_tokenizer());
+  if (!options.quiet) {
+    for (const std::string& remark : model.remarks()) fmt::print(stderr, "note: {}\n", remark);
+  }
+  CAPRA_ASSIGN(const std::unique_ptr<VectorWriter> writer,
+               VectorWriter::open(options.format, options.output, model.dimension()));
+  Progress progress("texts", options.quiet);
+  Totals totals;
+  std::vector<float> vectors;
+  while (true) {
+    CAPRA_ASSIGN(const std::vector<InputRow> rows, read_chunk(input));
+    if (rows.empty()) break;
+    CAPRA_ASSIGN(const std::vector<TextReport> reports,
+                 embed_chunk(model, options, rows, totals.rows, vectors));
+    const auto dimension = static_cast<size_t>(model.dimension());
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const TextReport& report = reports[i];
+      CAPRA_TRY(writer->write({.index = totals.rows,
+                               .id = &rows[i].id,
+                               .report = report,
+                               .vector = std::span(vectors).subspan(i * dimension, dimension)}));
+      ++totals.rows;
+      totals.truncated += report.truncated() ? 1 : 0;
+      totals.dropped += report.dropped_tokens;
+      totals.replaced += report.replaced_bytes;
+    }
+    progress.update(totals.rows, input.progress());
+  }
+  CAPRA_TRY(writer->finish());
+  say(options, model, totals);
+  return kDone;
+}
+
+}  // namespace capra::driver

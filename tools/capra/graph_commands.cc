@@ -1,0 +1,235 @@
+// capra graph, opt and run: looking at graphs, rewriting them, executing them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capra/io/safetensors.h"
+#include "capra/ir/structural_ops.h"
+#include "capra/ir/text.h"
+#include "capra/ir/verify.h"
+#include "capra/ops/all_ops.h"
+#include "capra/passes/gelu_tanh.h"
+#include "capra/passes/pipeline.h"
+#include "capra/targets/all_targets.h"
+#include "models/embedding_parts.h"
+#include "tools/capra/command.h"
+#include "tools/capra/graph_drawing.h"
+#include "tools/capra/output.h"
+
+namespace capra::driver {
+namespace {
+
+Result<Graph> read_graph(const std::string& path) {
+  CAPRA_ASSIGN(const std::string text, read_file(path));
+  CAPRA_ASSIGN(Graph graph, parse_graph(text, all_ops(), path));
+  CAPRA_TRY(verify(graph));
+  return graph;
+}
+
+// A graph to look at, and the parameters it has, if it came with any.
+struct Subject {
+  Graph graph;
+  Parameters parameters;
+};
+
+Result<Subject> open_subject(const GraphOptions& options) {
+  if (options.model.ends_with(".tir")) {
+    CAPRA_ASSIGN(Graph graph, read_graph(options.model));
+    return Subject{std::move(graph), {}};
+  }
+  EmbeddingOptions embedding = options.embedding;
+  embedding.tokenizer = false;
+  CAPRA_ASSIGN(const EmbeddingModel model, EmbeddingModel::load(options.model, embedding));
+  TraceOptions trace;
+  if (options.form == "single") {
+    trace.form = SequenceForm::Single;
+  } else if (options.form != "packed") {
+    return fail("option-invalid", "there is no sequence form '" + options.form + "'", "--sequence",
+                "use packed or single");
+  }
+  if (options.length) trace.length = *options.length;
+  trace.states = options.states;
+  CAPRA_ASSIGN(Graph graph, model.parts().approximated(model.parts().encoder->trace(trace)));
+  return Subject{std::move(graph), model.parts().weights.parameters};
+}
+
+// `name=REST`.
+Result<std::pair<std::string, std::string>> split_binding(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    return fail("option-invalid", "'" + text + "' names no input", "--input",
+                "write name=FILE, or name=ARRAY such as 'x=f32[2] [1, 2]'");
+  }
+  return std::pair(text.substr(0, equals), text.substr(equals + 1));
+}
+
+// A value written out, a file with one written out, or a tensor of a safetensors file.
+Result<Array> read_value(const std::string& name, const std::string& source) {
+  if (source.ends_with(".safetensors")) {
+    CAPRA_ASSIGN(const SafetensorsFile file, SafetensorsFile::open(source));
+    const bool named = file.find(name) != nullptr;
+    if (!named && file.tensors().size() != 1) {
+      return fail("input-missing", "the file has no tensor '" + name + "'", source,
+                  "name a tensor of the file, or give a file with one tensor");
+    }
+    return file.array(named ? name : file.tensors().front().name);
+  }
+  const bool written_out =
+      source.find('[') != std::string::npos || source.find(' ') != std::string::npos;
+  if (written_out) return parse_array(source);
+  CAPRA_ASSIGN(const std::string text, read_file(source));
+  return parse_array(text);
+}
+
+Result<Parameters> read_parameters(const std::string& path) {
+  Parameters parameters;
+  if (path.empty()) return parameters;
+  CAPRA_ASSIGN(const SafetensorsFile file, SafetensorsFile::open(path));
+  for (const SafetensorsEntry& entry : file.tensors()) {
+    CAPRA_ASSIGN(Array array, file.array(entry.name));
+    parameters.emplace(entry.name, std::move(array));
+  }
+  return parameters;
+}
+
+Result<Graph> approximate(Graph graph, const std::vector<std::string>& names) {
+  PassContext context;
+  for (const std::string& name : names) {
+    if (name != "gelu=tanh") {
+      return fail("approximation-unknown", "there is no approximation called '" + name + "'",
+                  "--approximate", "known: gelu=tanh");
+    }
+    CAPRA_ASSIGN(graph, kGeluTanh.run(graph, context));
+  }
+  for (const std::string& line : context.report.lines) fmt::print(stderr, "note: {}\n", line);
+  return graph;
+}
+
+}  // namespace
+
+Result<int> run_graph(const GraphOptions& options) {
+  CAPRA_ASSIGN(const Target* target, find_target(all_targets(), options.embedding.target));
+  CAPRA_ASSIGN(Subject subject, open_subject(options));
+  const std::string format = options.json ? "json" : options.format;
+  if (options.stage == "tape" && format == "text") {
+    CAPRA_TRY(print_result(print_tape(build_tape(subject.graph))));
+    return kDone;
+  }
+  if (options.stage == "legal") {
+    CAPRA_ASSIGN(subject.graph, optimize(*target, std::move(subject.graph), subject.parameters));
+  } else if (options.stage != "graph" && options.stage != "tape") {
+    return fail("option-invalid", "there is no stage '" + options.stage + "'", "--stage",
+                "use tape, graph or legal");
+  }
+  std::string text;
+  if (format == "text") {
+    text = print_graph(subject.graph);
+  } else if (format == "json") {
+    text = graph_json(subject.graph).text(2) + "\n";
+  } else if (format == "dot") {
+    text = graph_dot(subject.graph);
+  } else if (format == "svg") {
+    text = graph_svg(subject.graph);
+  } else {
+    return fail("output-format-unknown", "there is no output format '" + format + "'", "--format",
+                "use text, json, dot or svg");
+  }
+  CAPRA_TRY(print_result(text));
+  return kDone;
+}
+
+Result<int> run_opt(const OptOptions& options) {
+  CAPRA_ASSIGN(const Graph graph, read_graph(options.file));
+  std::vector<const Pass*> passes;
+  for (const std::string& name : options.passes) {
+    const Pass* pass = find_pass(name);
+    if (pass == nullptr) {
+      std::string known;
+      for (const Pass* one : all_passes()) {
+        known += (known.empty() ? "" : ", ") + std::string(one->name);
+      }
+      return fail("pass-unknown", "there is no pass called '" + name + "'", "--passes",
+                  "passes: " + known);
+    }
+    passes.push_back(pass);
+  }
+  CAPRA_ASSIGN(const Target* cpu, find_target(all_targets(), "cpu"));
+  PassContext context{.table = cpu->table, .target = cpu->name, .evaluate = eager_evaluator(*cpu)};
+  PipelineOptions pipeline;
+  pipeline.verify_each = options.verify_each;
+  std::string printed;
+  if (options.print_after_all) {
+    pipeline.after_change = [&](const Pass& pass, const Graph& changed) {
+      printed += fmt::format("# after {}\n{}", pass.name, print_graph(changed));
+    };
+  }
+  CAPRA_ASSIGN(const Graph result, run_passes(graph, passes, context, pipeline));
+  if (options.json) {
+    Json document = Json::object();
+    Json rewrites = Json::array();
+    for (const Rewrite& rewrite : context.report.rewrites) {
+      Json row = Json::object();
+      row.set("pass", rewrite.pass).set("rule", rewrite.rule).set("node", rewrite.node);
+      rewrites.push(row.set("note", rewrite.note));
+    }
+    document.set("graph", graph_json(result)).set("rewrites", std::move(rewrites));
+    CAPRA_TRY(print_result(document.text(2) + "\n"));
+    return kDone;
+  }
+  if (!options.quiet) {
+    for (const std::string& line : context.report.lines) fmt::print(stderr, "{}\n", line);
+  }
+  CAPRA_TRY(
+      print_result(options.print_after_all && !printed.empty() ? printed : print_graph(result)));
+  return kDone;
+}
+
+Result<int> run_run(const RunOptions& options) {
+  CAPRA_ASSIGN(const Target* target, find_target(all_targets(), options.target));
+  CAPRA_ASSIGN(Graph graph, read_graph(options.file));
+  CAPRA_ASSIGN(graph, approximate(std::move(graph), options.approximate));
+  CAPRA_ASSIGN(const Parameters parameters, read_parameters(options.parameters));
+  CompileOptions compile_options;
+  compile_options.pool = std::make_shared<ThreadPool>(options.threads);
+  CAPRA_ASSIGN(const std::unique_ptr<Executable> executable,
+               compile(*target, std::move(graph), parameters, compile_options));
+
+  std::vector<Array> values(executable->inputs().size());
+  for (const std::string& binding : options.inputs) {
+    CAPRA_ASSIGN(const auto named, split_binding(binding));
+    const int index = executable->find_input(named.first);
+    if (index < 0) {
+      return fail("input-unknown", "the graph has no input '" + named.first + "'", options.file,
+                  "see the inputs with 'capra graph " + options.file + "'");
+    }
+    CAPRA_ASSIGN(values[static_cast<size_t>(index)], read_value(named.first, named.second));
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Port& port = executable->inputs()[i];
+    if (values[i]) continue;
+    return fail("input-missing",
+                "input '" + port.name + "' (" + port.type.text() + ") has no value", options.file,
+                "give --input " + port.name + "=FILE");
+  }
+  const std::vector<InputRef> inputs(values.begin(), values.end());
+  Workspace workspace = executable->make_workspace(compile_options.pool);
+  CAPRA_ASSIGN(const std::vector<Array> results, executable->run(workspace, inputs));
+
+  std::map<std::string, Array> named;
+  std::string text;
+  Json document = Json::object();
+  for (size_t i = 0; i < results.size(); ++i) {
+    const std::string& name = executable->outputs()[i].name;
+    named.emplace(name, results[i]);
+    text += name + " = " + print_array(results[i]) + "\n";
+    document.set(name, print_array(results[i]));
+  }
+  if (!options.output.empty()) {
+    CAPRA_TRY(write_safetensors(options.output, named));
+    return kDone;
+  }
+  CAPRA_TRY(print_result(options.json ? document.text(2) + "\n" : text));
+  return kDone;
+}
+
+}  // namespace capra::driver

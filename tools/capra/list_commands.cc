@@ -1,0 +1,114 @@
+// capra ops, targets, docs and explain: what exists.
+#include <fmt/format.h>
+
+#include "capra/base/diagnostic.h"
+#include "capra/base/nearest_name.h"
+#include "capra/io/json.h"
+#include "capra/ops/all_ops.h"
+#include "capra/ops/op_docs.h"
+#include "capra/targets/all_targets.h"
+#include "tools/capra/command.h"
+#include "tools/capra/output.h"
+
+namespace capra::driver {
+namespace {
+
+std::vector<DocTarget> doc_targets() {
+  std::vector<DocTarget> targets;
+  for (const Target* target : all_targets()) targets.push_back({target->name, target->table});
+  return targets;
+}
+
+}  // namespace
+
+Result<int> run_ops(const CommonOptions& options) {
+  Json rows = Json::array();
+  std::string text = fmt::format("{:<14}", "op");
+  for (const Target* target : all_targets()) text += fmt::format(" {:<12}", target->name);
+  text += " summary\n";
+  for (const OpDef* op : all_ops()) {
+    Json row = Json::object();
+    row.set("name", op->name).set("summary", op->summary).set("formula", op->formula);
+    row.set("primitive", op->decompose == nullptr);
+    Json support = Json::object();
+    text += fmt::format("{:<14}", op->name);
+    for (const Target* target : all_targets()) {
+      const std::string_view how = op_support(*op, target->table);
+      support.set(std::string(target->name), how);
+      text += fmt::format(" {:<12}", how);
+    }
+    row.set("targets", std::move(support));
+    rows.push(std::move(row));
+    text += fmt::format(" {}\n", op->summary);
+  }
+  CAPRA_TRY(print_result(options.json ? rows.text(2) + "\n" : text));
+  return kDone;
+}
+
+Result<int> run_targets(const CommonOptions& options) {
+  Json rows = Json::array();
+  std::string text;
+  for (const Target* target : all_targets()) {
+    const Availability availability = target->availability();
+    const bool ready = availability.missing.empty();
+    text += fmt::format("{:<10} {:<8} {}\n", target->name, ready ? "ready" : "missing",
+                        target->summary);
+    text += fmt::format("{:<19} uses: {}\n", "", availability.detail);
+    if (!availability.needs.empty()) {
+      text += fmt::format("{:<19} needs: {}\n", "", fmt::join(availability.needs, ", "));
+    }
+    if (!ready) {
+      text += fmt::format("{:<19} missing here: {}\n", "", fmt::join(availability.missing, ", "));
+    }
+    Json needs = Json::array();
+    for (const std::string& need : availability.needs) needs.push(need);
+    Json missing = Json::array();
+    for (const std::string& one : availability.missing) missing.push(one);
+    Json row = Json::object();
+    row.set("name", target->name).set("summary", target->summary);
+    row.set("ready", ready).set("uses", availability.detail);
+    row.set("needs", std::move(needs)).set("missing", std::move(missing));
+    rows.push(std::move(row));
+  }
+  CAPRA_TRY(print_result(options.json ? rows.text(2) + "\n" : text));
+  return kDone;
+}
+
+Result<int> run_docs(const DocsOptions& options) {
+  const std::vector<DocTarget> targets = doc_targets();
+  CAPRA_TRY(write_op_docs(options.output, all_ops(), targets));
+  if (!options.quiet) {
+    fmt::print(stderr, "wrote {} pages to {}\n", op_pages(all_ops(), targets).size(),
+               options.output);
+  }
+  return kDone;
+}
+
+Result<int> run_explain(const ExplainOptions& options) {
+  if (options.code.empty()) {
+    std::string text;
+    Json rows = Json::object();
+    for (const DiagnosticCode& code : diagnostic_codes()) {
+      text += fmt::format("{:<28} {}\n", code.code, code.line);
+      rows.set(std::string(code.code), code.line);
+    }
+    CAPRA_TRY(print_result(options.json ? rows.text(2) + "\n" : text));
+    return kDone;
+  }
+  const DiagnosticCode* code = find_diagnostic_code(options.code);
+  if (code == nullptr) {
+    std::vector<std::string_view> names;
+    for (const DiagnosticCode& one : diagnostic_codes()) names.push_back(one.code);
+    const std::string_view nearest = nearest_name(options.code, names);
+    return fail("code-unknown", "there is no diagnostic code '" + options.code + "'", {},
+                (nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest)) +
+                    "'capra explain' lists them all");
+  }
+  Json row = Json::object();
+  row.set("code", code->code).set("line", code->line);
+  CAPRA_TRY(print_result(options.json ? row.text(2) + "\n"
+                                      : fmt::format("{}: {}\n", code->code, code->line)));
+  return kDone;
+}
+
+}  // namespace capra::driver

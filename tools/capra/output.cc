@@ -1,0 +1,114 @@
+// Temporary names, renames, and the errors of full disks and closed pipes.
+#include "tools/capra/output.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace capra::driver {
+namespace {
+
+// The one unfinished file, for signal handlers: they may only read it.
+char unfinished[4096];
+std::atomic<bool> has_unfinished{false};
+
+void remember(const std::string& path) {
+  if (path.size() >= sizeof unfinished) return;
+  std::memcpy(unfinished, path.c_str(), path.size() + 1);
+  has_unfinished.store(true, std::memory_order_release);
+}
+
+void forget() { has_unfinished.store(false, std::memory_order_release); }
+
+extern "C" void remove_and_stop(int signal) {
+  if (has_unfinished.load(std::memory_order_acquire)) ::unlink(unfinished);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+}  // namespace
+
+void install_signal_handlers() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGINT, remove_and_stop);
+  std::signal(SIGTERM, remove_and_stop);
+}
+
+Result<Output> Output::open(const std::string& path) {
+  if (path == "-") return Output(stdout, "standard output", {});
+  std::string temporary = path + ".XXXXXX";
+  const int descriptor = ::mkstemp(temporary.data());
+  if (descriptor < 0) {
+    return fail("output-unwritable", std::strerror(errno), path,
+                "check the folder and its permissions");
+  }
+  ::fchmod(descriptor, 0644);
+  std::FILE* stream = ::fdopen(descriptor, "w+");
+  CAPRA_CHECK(stream != nullptr);
+  remember(temporary);
+  return Output(stream, path, std::move(temporary));
+}
+
+Output::Output(Output&& other) noexcept
+    : stream_(std::exchange(other.stream_, nullptr)),
+      path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})) {}
+
+Output::~Output() {
+  if (stream_ == nullptr || temporary_.empty()) return;
+  std::fclose(stream_);
+  ::unlink(temporary_.c_str());
+  forget();
+}
+
+Failure Output::failure(int error) const {
+  if (error == EPIPE) {
+    return fail("output-closed", "the reader of the output has gone; not all rows were written",
+                path_);
+  }
+  return fail("output-unwritable", std::strerror(error), path_,
+              "check the free space and the permissions");
+}
+
+Status Output::write(std::string_view bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), stream_) != bytes.size()) return failure(errno);
+  return {};
+}
+
+Status Output::rewrite_start(std::string_view bytes) {
+  if (std::fseek(stream_, 0, SEEK_SET) != 0) return failure(errno);
+  CAPRA_TRY(write(bytes));
+  if (std::fseek(stream_, 0, SEEK_END) != 0) return failure(errno);
+  return {};
+}
+
+Status Output::finish() {
+  if (std::fflush(stream_) != 0) return failure(errno);
+  if (temporary_.empty()) return {};
+  std::FILE* stream = std::exchange(stream_, nullptr);
+  const std::string temporary = std::exchange(temporary_, {});
+  const bool closed = std::fclose(stream) == 0;
+  if (!closed || ::rename(temporary.c_str(), path_.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(temporary.c_str());
+    forget();
+    return failure(error);
+  }
+  forget();
+  return {};
+}
+
+Status print_result(std::string_view text) {
+  CAPRA_ASSIGN(Output output, Output::open("-"));
+  CAPRA_TRY(output.write(text));
+  return output.finish();
+}
+
+}  // namespace capra::driver

@@ -1,0 +1,47 @@
+// Writing results: whole or not at all to a file, as they come to standard output.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "capra/base/result.h"
+
+namespace capra::driver {
+
+/// A destination. A file is written under a temporary name beside it and renamed by `finish`;
+/// without `finish` (or on a signal) the temporary file is removed.
+class Output {
+ public:
+  /// `path` is a file, or `-`. Fails with `output-unwritable`.
+  static Result<Output> open(const std::string& path);
+  Output(Output&& other) noexcept;
+  Output& operator=(Output&&) = delete;
+  ~Output();
+
+  /// Fails with `output-unwritable` (a full disk, no permission) or `output-closed` (a pipe whose
+  /// reader has gone).
+  Status write(std::string_view bytes);
+  /// Flushes, and gives the file its name.
+  Status finish();
+  /// Replaces the first bytes of what was written; only on a file that can be rewound.
+  Status rewrite_start(std::string_view bytes);
+  bool is_file() const { return !temporary_.empty(); }
+
+ private:
+  Output(std::FILE* stream, std::string path, std::string temporary)
+      : stream_(stream), path_(std::move(path)), temporary_(std::move(temporary)) {}
+  Failure failure(int error) const;
+
+  std::FILE* stream_;
+  std::string path_;
+  std::string temporary_;  ///< empty for standard output
+};
+
+/// Prints a whole result to standard output; fails as Output does.
+Status print_result(std::string_view text);
+
+/// Makes SIGINT and SIGTERM remove unfinished output, and SIGPIPE a write error.
+void install_signal_handlers();
+
+}  // namespace capra::driver

@@ -1,0 +1,183 @@
+// A buffered line reader and the two forms of a line.
+#include "tools/capra/text_input.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "capra/base/number_text.h"
+
+namespace capra::driver {
+namespace {
+
+constexpr size_t kMaxLineBytes = size_t{64} << 20;
+
+bool ends_with_any(std::string_view text, std::initializer_list<std::string_view> suffixes) {
+  for (const std::string_view suffix : suffixes) {
+    if (text.ends_with(suffix)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<TextInput> TextInput::open(const TextSource& source) {
+  TextInput input;
+  input.source_ = source;
+  if (source.texts.empty() && source.input.empty()) {
+    return fail("input-missing", "there is no text to embed", {},
+                "give --text T, or --input FILE (- reads standard input)");
+  }
+  if (source.format.empty()) {
+    input.json_lines_ = ends_with_any(source.input, {".jsonl", ".ndjson"});
+  } else if (source.format == "jsonl" || source.format == "lines") {
+    input.json_lines_ = source.format == "jsonl";
+  } else {
+    return fail("input-format-unknown", "there is no input format '" + source.format + "'",
+                "--input-format", "use lines or jsonl");
+  }
+  if (source.input == "-") {
+    input.file_.reset(stdin);
+  } else if (!source.input.empty()) {
+    input.file_.reset(std::fopen(source.input.c_str(), "rb"));
+    if (input.file_ == nullptr) {
+      return fail(errno == ENOENT ? "file-not-found" : "file-unreadable", std::strerror(errno),
+                  source.input, "check the path given to --input");
+    }
+    struct stat status{};
+    if (::fstat(::fileno(input.file_.get()), &status) == 0) {
+      if (S_ISDIR(status.st_mode)) {
+        return fail("file-unreadable", "is a folder", source.input, "give a file to --input");
+      }
+      if (S_ISREG(status.st_mode)) input.size_ = static_cast<double>(status.st_size);
+    }
+  }
+  return input;
+}
+
+double TextInput::progress() const {
+  if (size_ <= 0 || file_ == nullptr) return -1;
+  return static_cast<double>(std::ftell(file_.get())) / size_;
+}
+
+Failure TextInput::at_line(const char* code, std::string message, std::string help) const {
+  const std::string name = source_.input == "-" ? "standard input" : source_.input;
+  return fail(code, std::move(message), name + ": line " + number_text(line_), std::move(help));
+}
+
+// A line without its end (\n or \r\n). A last line without an end counts.
+Result<bool> TextInput::next_line(std::string& line) {
+  line.clear();
+  ++line_;
+  bool any = false;
+  while (true) {
+    char buffer[1 << 16];
+    // fgets cannot tell a NUL in the text from its own; getc_unlocked can.
+    size_t filled = 0;
+    int c = 0;
+    while (filled < sizeof buffer && (c = ::getc_unlocked(file_.get())) != EOF && c != '\n') {
+      buffer[filled++] = static_cast<char>(c);
+    }
+    any = any || filled > 0 || c == '\n';
+    line.append(buffer, filled);
+    if (line.size() > kMaxLineBytes) {
+      return at_line("input-line-too-long", "a line is longer than 64 MiB",
+                     "check that the file is text, one input a line");
+    }
+    if (c == EOF && std::ferror(file_.get()) != 0) {
+      return at_line("file-unreadable", std::strerror(errno), "check the file");
+    }
+    if (c == EOF || c == '\n') break;
+  }
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  return any;
+}
+
+Result<std::vector<int32_t>> TextInput::parse_ids(std::string_view text) const {
+  std::vector<int32_t> ids;
+  size_t at = 0;
+  while (true) {
+    at = text.find_first_not_of(" ,\t[]", at);
+    if (at == std::string_view::npos) break;
+    const size_t end = std::min(text.find_first_of(" ,\t[]", at), text.size());
+    const std::optional<int64_t> id = parse_i64(text.substr(at, end - at));
+    if (!id || *id < 0 || *id > INT32_MAX) {
+      return fail("input-token-ids",
+                  "'" + std::string(text.substr(at, end - at)) + "' is not a token id", {},
+                  "give whole numbers with spaces or commas between them");
+    }
+    ids.push_back(static_cast<int32_t>(*id));
+    at = end;
+  }
+  return ids;
+}
+
+Status TextInput::parse_json(const std::string& line, InputRow& row) const {
+  Result<Json> parsed = Json::parse(line);
+  if (!parsed.ok()) {
+    return at_line("input-json", "is not JSON: " + parsed.error().message,
+                   "give one JSON object a line, {\"text\": \"...\"}");
+  }
+  const Json* id = parsed->find("id");
+  row.id = id == nullptr ? Json() : *id;
+  if (source_.token_ids) {
+    const Json* ids = parsed->is_array() ? &*parsed : parsed->find("token_ids");
+    if (ids == nullptr || !ids->is_array()) {
+      return at_line("input-json", "has no array `token_ids`",
+                     "give {\"token_ids\": [101, ...]} or an array");
+    }
+    row.ids.clear();
+    for (const Json& value : ids->items()) {
+      const std::optional<int64_t> number = value.as_i64();
+      if (!number || *number < 0 || *number > INT32_MAX) {
+        return at_line("input-token-ids", value.text() + " is not a token id",
+                       "give whole numbers");
+      }
+      row.ids.push_back(static_cast<int32_t>(*number));
+    }
+    return {};
+  }
+  const Json* text = parsed->is_string() ? &*parsed : parsed->find("text");
+  if (text == nullptr || text->as_string() == nullptr) {
+    return at_line("input-json", "has no string `text`",
+                   "give one JSON object a line, {\"text\": \"...\"}");
+  }
+  row.text = *text->as_string();
+  return {};
+}
+
+Result<bool> TextInput::next(InputRow& row) {
+  row = {};
+  std::string line;
+  const bool from_arguments = next_text_ < source_.texts.size();
+  if (from_arguments) {
+    line = source_.texts[next_text_++];
+  } else {
+    if (file_ == nullptr) return false;
+    CAPRA_ASSIGN(const bool more, next_line(line));
+    if (!more) return false;
+    // Blank lines between records mean nothing in JSON Lines; as plain text they are a text.
+    if (json_lines_) {
+      while (line.find_first_not_of(" \t") == std::string::npos) {
+        CAPRA_ASSIGN(const bool another, next_line(line));
+        if (!another) return false;
+      }
+      CAPRA_TRY(parse_json(line, row));
+      return true;
+    }
+  }
+  if (!source_.token_ids) {
+    row.text = std::move(line);
+    return true;
+  }
+  Result<std::vector<int32_t>> ids = parse_ids(line);
+  if (!ids.ok()) {
+    if (from_arguments) return ids.take_failure();
+    return at_line("input-token-ids", ids.error().message, ids.error().help);
+  }
+  row.ids = *std::move(ids);
+  return true;
+}
+
+}  // namespace capra::driver

@@ -1,0 +1,57 @@
+// Reading texts or token ids as a stream: arguments, lines, or JSON Lines.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "capra/base/result.h"
+#include "capra/io/json.h"
+#include "tools/capra/command.h"
+
+namespace capra::driver {
+
+/// One row of input.
+struct InputRow {
+  std::string text;
+  std::vector<int32_t> ids;  ///< with token_ids, instead of the text
+  Json id;                   ///< what the row calls itself; null: nothing
+};
+
+/// Gives rows one by one, holding no more than a buffer and a line.
+class TextInput {
+ public:
+  /// Fails with `input-missing` (neither texts nor a file), `input-format-unknown`,
+  /// `file-not-found`, `file-unreadable`.
+  static Result<TextInput> open(const TextSource& source);
+
+  /// The next row; false at the end. Fails with `input-json`, `input-token-ids` or
+  /// `input-line-too-long` and the line's number.
+  Result<bool> next(InputRow& row);
+
+  /// Share of the input that was read, or a negative number when its size is not known.
+  double progress() const;
+
+ private:
+  struct CloseFile {
+    void operator()(std::FILE* file) const {
+      if (file != nullptr && file != stdin) std::fclose(file);
+    }
+  };
+
+  Result<bool> next_line(std::string& line);
+  Status parse_json(const std::string& line, InputRow& row) const;
+  Result<std::vector<int32_t>> parse_ids(std::string_view text) const;
+  Failure at_line(const char* code, std::string message, std::string help) const;
+
+  TextSource source_;
+  bool json_lines_ = false;
+  size_t next_text_ = 0;
+  std::unique_ptr<std::FILE, CloseFile> file_;
+  int64_t line_ = 0;
+  double size_ = -1;
+};
+
+}  // namespace capra::driver

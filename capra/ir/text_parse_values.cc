@@ -199,11 +199,18 @@ Result<Array> read_array(TextReader& reader, SplatBudget& splats) {
     }
     splats.bytes -= bytes;
     Array array = Array::zeros(type.dtype, type.shape.sizes());
-    Array one = Array::zeros(type.dtype, {});
-    CAPRA_TRY(read_element(reader, one, 0));
-    const size_t size = one.byte_size();
-    for (int64_t i = 0; i < elements; ++i) {
-      std::copy_n(one.data(), size, array.mutable_data() + static_cast<size_t>(i) * size);
+    if (elements == 0) {  // the value is read all the same
+      Array one = Array::zeros(type.dtype, {});
+      CAPRA_TRY(read_element(reader, one, 0));
+      return array;
+    }
+    CAPRA_TRY(read_element(reader, array, 0));
+    // Doubles what is filled.
+    std::byte* to = array.mutable_data();
+    for (size_t filled = dtype_bytes(type.dtype); filled < array.byte_size();) {
+      const size_t more = std::min(filled, array.byte_size() - filled);
+      std::copy_n(to, more, to + filled);
+      filled += more;
     }
     return array;
   }

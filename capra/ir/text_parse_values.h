@@ -10,7 +10,7 @@ namespace capra {
 
 /// Bytes that `splat` may still make in one text: a short text must not fill the memory.
 struct SplatBudget {
-  int64_t bytes = int64_t{256} << 20;
+  int64_t bytes = int64_t{128} << 20;
 };
 
 Result<Shape> read_shape(TextReader& reader);

@@ -57,9 +57,8 @@ constexpr Operand kWithOptional[] = {
 
 }  // namespace
 
-constinit const OpDef kConstant{.name = "constant",
-                                .attrs = attrs_of<ConstantAttrs>(),
-                                .infer = erase_infer<infer_constant>};
+constinit const OpDef kConstant{
+    .name = "constant", .attrs = attrs_of<ConstantAttrs>(), .infer = erase_infer<infer_constant>};
 constinit const OpDef kEverything{.name = "everything",
                                   .operands = kOne,
                                   .attrs = attrs_of<EverythingAttrs>(),
@@ -72,14 +71,10 @@ constinit const OpDef kLerp{.name = "lerp",
                             .operands = kWithOptional,
                             .attrs = attrs_of<NoAttrs>(),
                             .infer = erase_infer<infer_lerp>};
-constinit const OpDef kMul{.name = "mul",
-                           .operands = kTwo,
-                           .attrs = attrs_of<NoAttrs>(),
-                           .infer = erase_infer<infer_mul>};
-constinit const OpDef kNeg{.name = "neg",
-                           .operands = kOne,
-                           .attrs = attrs_of<NoAttrs>(),
-                           .infer = erase_infer<infer_neg>};
+constinit const OpDef kMul{
+    .name = "mul", .operands = kTwo, .attrs = attrs_of<NoAttrs>(), .infer = erase_infer<infer_mul>};
+constinit const OpDef kNeg{
+    .name = "neg", .operands = kOne, .attrs = attrs_of<NoAttrs>(), .infer = erase_infer<infer_neg>};
 constinit const OpDef kSelect{.name = "select",
                               .operands = kThree,
                               .attrs = attrs_of<NoAttrs>(),

@@ -36,9 +36,7 @@ struct EverythingAttrs {
 
 struct JoinAttrs {
   int64_t axis = 0;
-  static constexpr auto fields() {
-    return std::tuple{Field{"axis", &JoinAttrs::axis, "not used"}};
-  }
+  static constexpr auto fields() { return std::tuple{Field{"axis", &JoinAttrs::axis, "not used"}}; }
 };
 
 struct ViewAttrs {

@@ -109,7 +109,8 @@ TEST(Text, GroupsNest) {
   expect_identity(
       "graph @g {\n"
       "  %x = input {name = \"x\"} : f32[tokens]\n"
-      "  %1 = group %x %x {label = \"outer\"} : f32[tokens] @ \"p\" !{reason = \"r\"} body @body {\n"
+      "  %1 = group %x %x {label = \"outer\"} : f32[tokens] @ \"p\" !{reason = \"r\"} body @body "
+      "{\n"
       "    %a = input {name = \"a\"} : f32[tokens]\n"
       "    %b = input {name = \"b\"} : f32[tokens]\n"
       "    %2 = group %b {label = \"inner\"} : f32[tokens] body @\"a body\" {\n"
@@ -156,15 +157,39 @@ void expect_array_identity(std::string_view text) {
 }
 
 TEST(TextArray, CanonicalTextsStay) {
-  for (const char* text :
-       {"f32 0.5", "f64 -0", "f64 5e-324", "f64 1.7976931348623157e+308", "f32 1e-45",
-        "f32 3.4028235e+38", "f32 nan", "f32 -inf", "f32 0x7fc00001", "f32 0xffc00000",
-        "f32 0x7f800001", "f64 0x7ff8000000000001", "f16 0x7e01", "bf16 0xffc0", "f16 6e-08",
-        "f16 65500", "bf16 0.1", "f16 0.1", "bf16 9e-41", "i64 -9223372036854775808",
-        "u64 18446744073709551615", "i8 -128", "u8 255", "bool true", "f32[0] []", "f32[2, 0, 3] []",
-        "f32[2, 2] [[1, 2], [3, 4]]", "i32[1, 2, 1] [[[1], [-2]]]", "bool[3] [true, false, true]",
-        "f32[2] [nan, 0x7fc00002]", "f32[4, 5] splat 0.5", "f32[17] splat -0",
-        "f32[16] [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"}) {
+  for (const char* text : {"f32 0.5",
+                           "f64 -0",
+                           "f64 5e-324",
+                           "f64 1.7976931348623157e+308",
+                           "f32 1e-45",
+                           "f32 3.4028235e+38",
+                           "f32 nan",
+                           "f32 -inf",
+                           "f32 0x7fc00001",
+                           "f32 0xffc00000",
+                           "f32 0x7f800001",
+                           "f64 0x7ff8000000000001",
+                           "f16 0x7e01",
+                           "bf16 0xffc0",
+                           "f16 6e-08",
+                           "f16 65500",
+                           "bf16 0.1",
+                           "f16 0.1",
+                           "bf16 9e-41",
+                           "i64 -9223372036854775808",
+                           "u64 18446744073709551615",
+                           "i8 -128",
+                           "u8 255",
+                           "bool true",
+                           "f32[0] []",
+                           "f32[2, 0, 3] []",
+                           "f32[2, 2] [[1, 2], [3, 4]]",
+                           "i32[1, 2, 1] [[[1], [-2]]]",
+                           "bool[3] [true, false, true]",
+                           "f32[2] [nan, 0x7fc00002]",
+                           "f32[4, 5] splat 0.5",
+                           "f32[17] splat -0",
+                           "f32[16] [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"}) {
     expect_array_identity(text);
   }
 }

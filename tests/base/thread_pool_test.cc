@@ -1,0 +1,159 @@
+// The thread pool: every task once, from many callers, with the same results; and how many CPUs.
+#include "capra/base/thread_pool.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace capra {
+namespace {
+
+TEST(ThreadPool, RunsEveryTaskOnce) {
+  for (const int threads : {1, 2, 3, 8}) {
+    ThreadPool pool(threads);
+    EXPECT_EQ(pool.threads(), threads);
+    for (const int64_t tasks : {0, 1, 2, 7, 1000}) {
+      std::vector<std::atomic<int>> counts(static_cast<size_t>(tasks));
+      std::atomic<bool> workers_in_range{true};
+      pool.run(tasks, [&](int64_t task, int worker) {
+        counts[static_cast<size_t>(task)].fetch_add(1);
+        if (worker < 0 || worker >= threads) workers_in_range = false;
+      });
+      for (const auto& count : counts) EXPECT_EQ(count.load(), 1);
+      EXPECT_TRUE(workers_in_range.load());
+    }
+  }
+}
+
+TEST(ThreadPool, ResultsDoNotDependOnTheThreads) {
+  const auto computed = [](int threads) {
+    ThreadPool pool(threads);
+    std::vector<float> values(997);
+    pool.run(997, [&](int64_t task, int) {
+      float sum = 0;
+      for (int64_t i = 0; i <= task; ++i) sum += 1.0f / static_cast<float>(i + 1);
+      values[static_cast<size_t>(task)] = sum;
+    });
+    return values;
+  };
+  const std::vector<float> one = computed(1);
+  for (const int threads : {2, 3, 8}) EXPECT_EQ(computed(threads), one) << threads;
+}
+
+TEST(ThreadPool, TasksSeeWhatEarlierRunsWrote) {
+  ThreadPool pool(4);
+  std::vector<int64_t> values(64, 0);
+  for (int round = 0; round < 300; ++round) {
+    pool.run(64, [&](int64_t task, int) {
+      values[static_cast<size_t>(task)] = values[static_cast<size_t>(63 - task)] + 0 * task;
+    });
+    pool.run(64, [&](int64_t task, int) { values[static_cast<size_t>(task)] += 1; });
+    ASSERT_EQ(std::ranges::count(values, values[0]), 64);
+  }
+}
+
+TEST(ThreadPool, ManyCallersShareOnePool) {
+  ThreadPool pool(3);
+  std::atomic<int64_t> total{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 6; ++caller) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        std::vector<int> own(40, 0);
+        pool.run(40, [&](int64_t task, int) { own[static_cast<size_t>(task)] += 1; });
+        total += std::ranges::count(own, 1);
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(total.load(), 6 * 50 * 40);
+}
+
+TEST(ThreadPool, UnevenTasksAreShared) {
+  // The first worker's range blocks until a task of another range has run.
+  ThreadPool pool(2);
+  std::atomic<bool> other_ran{false};
+  pool.run(4, [&](int64_t task, int) {
+    if (task == 0) {
+      while (!other_ran.load()) std::this_thread::yield();
+    } else if (task == 3) {
+      other_ran = true;
+    }
+  });
+  EXPECT_TRUE(other_ran.load());
+}
+
+TEST(Cpus, FollowTheAffinityMask) {
+  cpu_set_t before;
+  CPU_ZERO(&before);
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  EXPECT_GE(available_cpus(), 1);
+  EXPECT_LE(available_cpus(), CPU_COUNT(&before));
+  int first = 0;
+  while (!CPU_ISSET(first, &before)) ++first;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(available_cpus(), 1);
+  EXPECT_EQ(ThreadPool().threads(), 1);
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+/// A folder that looks like /sys/fs/cgroup.
+class CgroupFolder {
+ public:
+  CgroupFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "cgroupXXXXXX").string();
+    root_ = mkdtemp(name.data());
+  }
+  ~CgroupFolder() { std::filesystem::remove_all(root_); }
+  void write(const std::string& path, const std::string& text) {
+    const std::filesystem::path file = root_ / path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+  int limit(const char* self) const { return cgroup_cpu_limit(root_.c_str(), self); }
+
+ private:
+  std::filesystem::path root_;
+};
+
+TEST(Cpus, ReadVersion2Quotas) {
+  CgroupFolder folder;
+  EXPECT_EQ(folder.limit("0::/a/b\n"), 0);  // no files at all
+  folder.write("a/b/cpu.max", "150000 100000\n");
+  EXPECT_EQ(folder.limit("0::/a/b\n"), 2);  // rounded up
+  EXPECT_EQ(folder.limit("0::/a\n"), 0);
+  folder.write("a/cpu.max", "100000 100000\n");
+  EXPECT_EQ(folder.limit("0::/a/b\n"), 1);  // the parent binds
+  folder.write("a/cpu.max", "max 100000\n");
+  EXPECT_EQ(folder.limit("0::/a/b\n"), 2);
+  folder.write("a/b/cpu.max", "1000 100000\n");
+  EXPECT_EQ(folder.limit("0::/a/b\n"), 1);  // never less than one
+  folder.write("cpu.max", "300000 100000\n");
+  EXPECT_EQ(folder.limit("0::/\n"), 3);
+}
+
+TEST(Cpus, ReadVersion1Quotas) {
+  CgroupFolder folder;
+  folder.write("cpu/a/cpu.cfs_quota_us", "250000\n");
+  folder.write("cpu/a/cpu.cfs_period_us", "100000\n");
+  const char* self = "5:memory:/x\n4:cpu,cpuacct:/a\n0::/\n";
+  EXPECT_EQ(folder.limit(self), 3);
+  folder.write("cpu/a/cpu.cfs_quota_us", "-1\n");
+  EXPECT_EQ(folder.limit(self), 0);
+  EXPECT_EQ(folder.limit("4:cpuset:/a\n"), 0);  // another controller
+  EXPECT_EQ(folder.limit("nonsense\n\n::\n"), 0);
+  EXPECT_EQ(folder.limit(""), 0);
+}
+
+}  // namespace
+}  // namespace capra

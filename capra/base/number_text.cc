@@ -25,8 +25,9 @@ std::optional<T> parse(std::string_view text) {
     if (text == "nan") return std::numeric_limits<T>::quiet_NaN();
     if (text == "inf") return std::numeric_limits<T>::infinity();
     if (text == "-inf") return -std::numeric_limits<T>::infinity();
-    // from_chars also takes other spellings of these; ours is the only one.
-    if (text.find_first_of("0123456789") == std::string_view::npos) return std::nullopt;
+    // from_chars also takes other spellings of these, `nan(1)` among them; ours is the only one.
+    const size_t first = text.starts_with('-') ? 1 : 0;
+    if (text.find_first_of("0123456789.", first) != first) return std::nullopt;
   }
   T value{};
   const auto end = std::from_chars(text.data(), text.data() + text.size(), value);

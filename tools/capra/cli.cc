@@ -226,12 +226,12 @@ Failure usage(const CLI::App& root, const CLI::ParseError& error) {
   const std::vector<std::string> extra = root.remaining(true);
   if (!extra.empty()) {
     const bool is_command = &app == &root;
-    return fail("usage",
+    return fail("command-line",
                 "there is no " + std::string(is_command ? "command" : "option or argument") + " '" +
                     extra.front() + "'" + (is_command ? "" : " of 'capra " + app.get_name() + "'"),
                 {}, nearest_hint(app, extra.front()));
   }
-  return fail("usage", error.what(), {}, nearest_hint(app, ""));
+  return fail("command-line", error.what(), {}, nearest_hint(app, ""));
 }
 
 Command printing(std::string text) {

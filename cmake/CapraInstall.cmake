@@ -5,8 +5,14 @@ install(TARGETS capra EXPORT capraTargets)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/capra ${PROJECT_SOURCE_DIR}/models
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h"
-  PATTERN "kernels" EXCLUDE
+  PATTERN "targets" EXCLUDE
   PATTERN "tokenizers_c" EXCLUDE)
+# Of a target, its record is public; rows and kernels are not.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/capra/targets
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/capra
+  FILES_MATCHING PATTERN "target.h" PATTERN "all_targets.h"
+  PATTERN "kernels" EXCLUDE
+  PATTERN "isa" EXCLUDE)
 if(TARGET capra_driver)
   install(TARGETS capra_driver)
 endif()

@@ -6,4 +6,5 @@ cd "$(dirname "$0")/.."
 if [[ ${CAPRA_SKIP_INSTALL:-} != 1 ]]; then scripts/install_packages.sh; fi
 cmake --preset release -DCAPRA_TESTS=ON >/dev/null
 cmake --build --preset release
+scripts/get_model.sh >/dev/null
 ctest --preset release -L '^(fast|ci)$' -j "$(nproc)" "$@"

@@ -33,7 +33,9 @@ with tempfile.TemporaryDirectory() as scratch:
     run(arguments.cmake, "-S", source, "-B", build, "-G", arguments.generator, f"-DCMAKE_PREFIX_PATH={prefix}",
         f"-DCMAKE_CXX_COMPILER={arguments.compiler}", "-DCMAKE_BUILD_TYPE=Release")
     run(arguments.cmake, "--build", build)
-    run(build / "consumer")
+    model = os.environ.get("CAPRA_TEST_MODEL") or pathlib.Path(
+        os.environ.get("CAPRA_CACHE") or pathlib.Path.home() / ".cache" / "capra", "models", "all-MiniLM-L6-v2")
+    run(build / "consumer", model)
     run(build / "every_header")
     driver = prefix / "bin" / "capra"
     if driver.exists():

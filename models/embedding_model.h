@@ -19,17 +19,19 @@ enum class Overflow : uint8_t { Truncate, Fail };
 
 /// How a model is loaded and used. What is not set comes from the checkpoint.
 struct EmbeddingOptions {
-  int threads = 0;                    ///< 0: the CPUs this process may use
-  std::string target = "cpu";         ///< `cpu` or `interp`
-  std::optional<int64_t> max_length;  ///< tokens a text; may exceed the checkpoint's own limit
+  int threads = 0;                         ///< 0: the CPUs this process may use
+  std::string target = "cpu";              ///< `cpu` or `interp`
+  std::optional<int64_t> max_length = {};  ///< tokens a text; may exceed the checkpoint's own limit
   Overflow on_overflow = Overflow::Truncate;
-  std::optional<std::string> pooling;  ///< cls, mean, max, mean_sqrt_len, weighted_mean, last_token
-  std::optional<bool> normalize;
-  std::optional<std::string> prompt;     ///< name of a prompt of the checkpoint, or the text itself
-  int64_t token_budget = 0;              ///< tokens computed together; 0: chosen from cache sizes
-  bool tokenizer = true;                 ///< false: only token ids will be given
-  bool strict_utf8 = false;              ///< refuse invalid UTF-8 instead of replacing it
-  std::vector<std::string> approximate;  ///< recorded legalizations, `gelu=tanh`
+  std::optional<std::string> pooling =
+      {};  ///< cls, mean, max, mean_sqrt_len, weighted_mean, last_token
+  std::optional<bool> normalize = {};
+  std::optional<std::string> prompt =
+      {};                    ///< name of a prompt of the checkpoint, or the text itself
+  int64_t token_budget = 0;  ///< tokens computed together; 0: chosen from cache sizes
+  bool tokenizer = true;     ///< false: only token ids will be given
+  bool strict_utf8 = false;  ///< refuse invalid UTF-8 instead of replacing it
+  std::vector<std::string> approximate = {};  ///< recorded legalizations, `gelu=tanh`
 };
 
 /// What became of one text.

@@ -13,7 +13,8 @@
 
 namespace capra::kernels {
 
-/// A section a family; a family's header holds its section, its .cc the function `fill` that sets it.
+/// A section a family; a family's header holds its section, its .cc the function `fill` that sets
+/// it.
 struct KernelTable {
   Isa isa = Isa::Portable;
 

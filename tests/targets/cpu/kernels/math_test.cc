@@ -1,6 +1,11 @@
 // The functions of the numeric contract against outside sources: glibc's double functions (within
 // an ulp of double, so 1e-8 of an f32 ulp) over a strided sweep of all floats, and mpmath values at
 // 60 digits (math_values.txt). CAPRA_MATH_STRIDE is the stride: 1 visits every float.
+//
+// The values: for each function and width some 90 seeded points over the range where the result is
+// neither 0 nor infinite, a third of them in [-4, 4], and powers of two down to 2^-40, of both
+// signs; mpmath's exp, log, tanh, erf and erfc, gelu as x erfc(-x / sqrt(2)) / 2, its tanh form,
+// silu and sigmoid by exp; each result as the nearest double and the double nearest to the rest.
 #include <gtest/gtest.h>
 
 #include <bit>

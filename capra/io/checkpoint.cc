@@ -94,7 +94,7 @@ Result<Checkpoint> Checkpoint::open_folder(const std::string& folder) {
   std::set<std::string> shards;
   for (const auto& [name, shard] : shard_of) shards.insert(shard);
   for (const std::string& shard : shards) {
-    const std::string path = folder + "/" + shard;
+    const std::string path = fmt::format("{}/{}", folder, shard);
     if (!exists(path)) {
       return fail("checkpoint-shard-missing",
                   fmt::format("the index names {}, which is not there", shard), index,
@@ -105,8 +105,9 @@ Result<Checkpoint> Checkpoint::open_folder(const std::string& folder) {
   }
   for (const auto& [name, shard] : shard_of) {
     const auto found = checkpoint.file_of_.find(name);
-    const bool here = found != checkpoint.file_of_.end() &&
-                      checkpoint.files_[found->second].path() == folder + "/" + shard;
+    const bool here =
+        found != checkpoint.file_of_.end() &&
+        checkpoint.files_[found->second].path() == fmt::format("{}/{}", folder, shard);
     if (!here) {
       return fail("checkpoint-shard-mismatch",
                   fmt::format("the index says {} is in {}, and it is {}", Json(name).text(), shard,

@@ -9,6 +9,7 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(readability-identifier-naming): constants of C */
 enum {
   CAPRA_TOKENIZERS_OK = 0,
   CAPRA_TOKENIZERS_BAD_FILE = 1,         /* not a tokenizer.json that the crate understands */
@@ -19,6 +20,7 @@ enum {
   CAPRA_TOKENIZERS_PANIC = 6,            /* the crate gave up in a way it does not describe */
   CAPRA_TOKENIZERS_NOT_BUILT = 7         /* this build has no tokenizers: ../tokenizers_absent.cc */
 };
+/* NOLINTEND(readability-identifier-naming) */
 
 typedef struct CapraTokenizer CapraTokenizer;
 

@@ -47,6 +47,7 @@ class Grower {
  public:
   explicit Grower(uint64_t seed) : random_(seed), context_(TraceSink::begin("random")), tokens_(5) {
     if (seed % 2 == 0) tokens_ = Dim("tokens");
+    plain_ = seed % 4 == 3;
     values_.push_back(sink().input(context_, "x", {DType::F32, {tokens_, kWidth}}));
     values_.push_back(sink().input(context_, "z", {DType::F32, {tokens_, kWidth}}));
     ids_ = sink().input(context_, "ids", {DType::I32, {tokens_}});
@@ -61,10 +62,13 @@ class Grower {
         --step;
       }
     }
-    sink().output(values_.back(), "last");
-    for (int64_t i = random_.below(3); i > 0; --i) {
-      sink().output(any(), "output" + std::to_string(i));
+    // Every value of a plain graph is seen; elsewhere that would keep fusions away.
+    const int64_t seen = plain_ ? static_cast<int64_t>(values_.size()) - 1 : random_.below(3);
+    for (int64_t i = 0; i < seen; ++i) {
+      const Tensor& value = plain_ ? values_[static_cast<size_t>(i)] : any();
+      sink().output(value, "output" + std::to_string(i));
     }
+    sink().output(values_.back(), "last");
     return build_graph(sink().take_tape());
   }
 
@@ -99,7 +103,8 @@ class Grower {
   }
 
   Tensor make() {
-    switch (random_.below(16)) {
+    if (plain_) return make_plain();
+    switch (random_.below(17)) {
       case 0:
       case 1:
         return unary(any());
@@ -109,6 +114,7 @@ class Grower {
         return binary(a, any());
       }
       case 4:
+      case 16:
         return with_scalar(any());
       case 5:
       case 6:
@@ -131,6 +137,22 @@ class Grower {
         return normalize(any());
       default:
         return constants_only();
+    }
+  }
+
+  // What identities are about, and nothing that hides a difference.
+  Tensor make_plain() {
+    switch (random_.below(5)) {
+      case 0: {
+        const Tensor a = any();
+        return binary(a, any());
+      }
+      case 1:
+        return with_scalar(any());
+      case 2:
+        return twice(any());
+      default:
+        return movement(any());
     }
   }
 
@@ -340,6 +362,7 @@ class Grower {
   Tensor ids_;
   std::vector<Tensor> values_;
   int parameters_ = 0;
+  bool plain_ = false;
 };
 
 }  // namespace

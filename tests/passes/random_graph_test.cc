@@ -17,7 +17,7 @@ using testing::cpu_context;
 using testing::GraphData;
 using testing::random_graph;
 
-constexpr uint64_t kGraphs = 150;
+constexpr uint64_t kGraphs = 300;
 
 Graph optimized(const Graph& graph, PassList passes, const GraphData& data) {
   PassContext context = cpu_context(&data.parameters);

@@ -61,11 +61,11 @@ TEST(Bert, ParameterPathsAreTheSameInEveryForm) {
   const auto encoder = make_bert(small_bert_config());
   const auto paths = [&](const TraceOptions& options) {
     const Graph graph = encoder->trace(options);
-    std::set<std::string> paths;
+    std::set<std::string> found;
     for (const NodeId id : graph.parameters()) {
-      paths.insert(graph.node(id).attrs_as<ParameterAttrs>().path);
+      found.insert(graph.node(id).attrs_as<ParameterAttrs>().path);
     }
-    return paths;
+    return found;
   };
   const auto packed = paths({});
   EXPECT_EQ(packed.size(), 5U + 2U * 16U);

@@ -1,5 +1,5 @@
-// A target's table: which ops it runs natively, on which types. Legality lives here and nowhere else;
-// passes and sinks ask it, emitters and executors extend its rows.
+// A target's table: which ops it runs natively, on which types. Legality lives here and nowhere
+// else; passes and sinks ask it, emitters and executors extend its rows.
 #pragma once
 
 #include <span>
@@ -12,7 +12,8 @@ namespace capra {
 /// One op that a target runs itself. Targets derive from it and add how.
 struct OpRow {
   const OpDef* op = nullptr;
-  /// Whether these types and attributes are within the row; null: every combination the record allows.
+  /// Whether these types and attributes are within the row; null: every combination the record
+  /// allows.
   bool (*takes)(TypeRefs operands, const Attrs& attrs, const TensorType& result) = nullptr;
   /// Wider than the record's bound only with a reason.
   Accuracy accuracy = {};

@@ -2,7 +2,7 @@
 #include "capra/runtime/plan.h"
 
 #include <algorithm>
-#include <limits>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -381,34 +381,70 @@ class Planner {
     }
     for (const PlanCopy& copy : plan_.copies) value(value(copy.value).base).last_step = last;
 
-    struct Slot {
-      double bytes = 0;
-      int32_t free_after = -1;
-    };
-    std::vector<Slot> slots;
-    for (int32_t at = 0; at < last; ++at) {
-      const int32_t id = plan_.steps[static_cast<size_t>(at)].result;
-      PlanValue& result = value(id);
-      if (result.storage != Storage::Slot) continue;
-      const double bytes = nominal_bytes(result);
-      // The free slot that grows least; among those that need not grow, the smallest.
-      const auto cost = [&](const Slot& slot) {
-        if (slot.free_after >= at) return std::numeric_limits<double>::infinity();
-        return slot.bytes >= bytes ? -1 / (1 + slot.bytes - bytes) : bytes - slot.bytes;
+    std::vector<Held> held = held_memory();
+    // The largest first: each goes into the first slot that is free for all of its life.
+    std::ranges::stable_sort(held, std::ranges::greater(), &Held::bytes);
+    std::vector<std::vector<const Held*>> slots;
+    for (Held& memory : held) {
+      const auto meets = [&](const Held* other) {
+        return memory.first_step <= other->last_step && other->first_step <= memory.last_step;
       };
-      auto best = std::ranges::min_element(slots, {}, cost);
-      if (best == slots.end() || best->free_after >= at) {
-        slots.push_back({});
-        best = slots.end() - 1;
+      auto slot = std::ranges::find_if(
+          slots, [&](const auto& users) { return std::ranges::none_of(users, meets); });
+      if (slot == slots.end()) slot = slots.emplace(slots.end());
+      slot->push_back(&memory);
+      for (const int32_t id : memory.values) {
+        value(id).index = static_cast<int32_t>(slot - slots.begin());
       }
-      best->bytes = std::max(best->bytes, bytes);
-      best->free_after = result.last_step;
-      result.index = static_cast<int32_t>(best - slots.begin());
     }
     plan_.slots = static_cast<int32_t>(slots.size());
     for (PlanValue& view : plan_.values) {
       if (view.storage == Storage::Slot) view.index = value(view.base).index;
     }
+  }
+
+  // Memory that one value holds, or several that overwrite each other.
+  struct Held {
+    std::vector<int32_t> values;
+    double bytes = 0;
+    int32_t first_step = 0;
+    int32_t last_step = 0;
+  };
+
+  std::vector<Held> held_memory() {
+    std::vector<Held> all;
+    std::vector<size_t> of_value(plan_.values.size(), 0);
+    for (int32_t at = 0; at < static_cast<int32_t>(plan_.steps.size()); ++at) {
+      const PlanStep& step = plan_.steps[static_cast<size_t>(at)];
+      const PlanValue& result = value(step.result);
+      if (result.storage != Storage::Slot) continue;
+      const int32_t over = overwritten(step, at);
+      size_t& memory = of_value[static_cast<size_t>(step.result)];
+      if (over >= 0) {
+        memory = of_value[static_cast<size_t>(over)];
+      } else {
+        memory = all.size();
+        all.push_back({{}, nominal_bytes(result), at, at});
+      }
+      all[memory].values.push_back(step.result);
+      all[memory].last_step = result.last_step;
+    }
+    return all;
+  }
+
+  // The operand in whose memory the result can lie, or -1.
+  int32_t overwritten(const PlanStep& step, int32_t at) {
+    const PlanValue& result = value(step.result);
+    for (size_t index = 0; index < step.operands.size(); ++index) {
+      const int32_t id = step.operands[index];
+      if (id < 0 || !step.step->may_overwrite(index)) continue;
+      const PlanValue& operand = value(id);
+      if (operand.base == id && operand.storage == Storage::Slot && operand.last_step == at &&
+          operand.dtype == result.dtype && operand.dims == result.dims) {
+        return id;
+      }
+    }
+    return -1;
   }
 
   void keep_constants() {

@@ -29,7 +29,7 @@ class Scratch {
   std::unique_ptr<Scratch> inner_;
 };
 
-/// What a step is run with. The result's memory overlaps no operand.
+/// What a step is run with. The result's memory overlaps no operand but one it may overwrite.
 struct StepCall {
   std::span<const View* const> operands;  ///< null where an optional operand is absent
   const View& result;                     ///< contiguous
@@ -50,6 +50,9 @@ class Step {
   virtual ~Step() = default;
   /// Whether operand `index` may have strides other than row-major ones; its last stride is 1 then.
   virtual bool takes_strided(size_t /*index*/) const { return false; }
+  /// Whether the result may lie where operand `index` lies, if both have the same type and are
+  /// row-major and nothing else reads the operand any more.
+  virtual bool may_overwrite(size_t /*index*/) const { return false; }
   /// Whether run reads operand `index`; false where it was taken up (packed) when the step was
   /// made.
   virtual bool reads(size_t /*index*/) const { return true; }

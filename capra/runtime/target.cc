@@ -16,19 +16,20 @@ PassList legalization() {
 
 Evaluator eager_evaluator(const Target& target, std::shared_ptr<ThreadPool> pool) {
   if (target.eager == nullptr || target.table == nullptr) return nullptr;
-  return [context = target.eager(nullptr, std::move(pool))](const OpDef& op, std::span<const Array> operands,
-                                                 const Attrs& attrs) -> Result<Array> {
-    std::vector<Tensor> tensors;
-    tensors.reserve(operands.size());
-    for (const Array& operand : operands) {
-      tensors.push_back(operand ? Tensor::of_data(context, operand) : Tensor());
-    }
-    try {
-      return apply(op, tensors, attrs, context).array();
-    } catch (const Error& error) {
-      return fail(error.diagnostic());
-    }
-  };
+  return
+      [context = target.eager(nullptr, std::move(pool))](
+          const OpDef& op, std::span<const Array> operands, const Attrs& attrs) -> Result<Array> {
+        std::vector<Tensor> tensors;
+        tensors.reserve(operands.size());
+        for (const Array& operand : operands) {
+          tensors.push_back(operand ? Tensor::of_data(context, operand) : Tensor());
+        }
+        try {
+          return apply(op, tensors, attrs, context).array();
+        } catch (const Error& error) {
+          return fail(error.diagnostic());
+        }
+      };
 }
 
 Result<const Target*> find_target(TargetSet targets, std::string_view name) {

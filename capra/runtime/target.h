@@ -70,8 +70,8 @@ using TargetSet = std::span<const Target* const>;
 /// The target called `name`; fails with `target-unknown`, which lists the known ones.
 Result<const Target*> find_target(TargetSet targets, std::string_view name);
 
-/// Runs single ops with the target's own kernels, so that constants fold to the bits of running; null for
-/// a target that has none. `pool` null: the calling thread alone.
+/// Runs single ops with the target's own kernels, so that constants fold to the bits of running;
+/// null for a target that has none. `pool` null: the calling thread alone.
 Evaluator eager_evaluator(const Target& target, std::shared_ptr<ThreadPool> pool = nullptr);
 
 /// Runs the passes in the order of the architecture (tape passes, core passes, the target's own)

@@ -31,11 +31,13 @@ struct CpuRow : OpRow {
   MakeCpuStep make = nullptr;
 };
 
-/// A step that is one function; it takes any strides if `Strided`, else row-major operands.
+/// A step that is one function; it takes any strides if `Strided`, else row-major operands. Its
+/// result may overwrite the first `overwrites` operands.
 template <class Run, bool kStrided>
 class FunctionStep : public Step {
  public:
-  explicit FunctionStep(Run run) : run_(std::move(run)) {}
+  FunctionStep(Run run, size_t overwrites) : run_(std::move(run)), overwrites_(overwrites) {}
+  bool may_overwrite(size_t index) const override { return index < overwrites_; }
   bool takes_strided(size_t) const override { return kStrided; }
   Status run(const StepCall& call) const override {
     if constexpr (std::is_void_v<decltype(run_(call))>) {
@@ -48,15 +50,16 @@ class FunctionStep : public Step {
 
  private:
   Run run_;
+  size_t overwrites_;
 };
 
 template <class Run>
-std::unique_ptr<Step> contiguous_step(Run run) {
-  return std::make_unique<FunctionStep<Run, false>>(std::move(run));
+std::unique_ptr<Step> contiguous_step(Run run, size_t overwrites = 0) {
+  return std::make_unique<FunctionStep<Run, false>>(std::move(run), overwrites);
 }
 template <class Run>
-std::unique_ptr<Step> strided_step(Run run) {
-  return std::make_unique<FunctionStep<Run, true>>(std::move(run));
+std::unique_ptr<Step> strided_step(Run run, size_t overwrites = 0) {
+  return std::make_unique<FunctionStep<Run, true>>(std::move(run), overwrites);
 }
 
 /// Cuts [0, total) into ranges of about `grain` or more and calls `body(begin, end, worker)` for

@@ -55,15 +55,17 @@ Strides broadcast_strides(const View& operand, const View& result) {
 }
 
 std::unique_ptr<Step> unary_step(const KernelTable& table, UnaryOp op) {
-  return contiguous_step([&table, op](const StepCall& call) {
-    const View& x = *call.operands[0];
-    const View& y = call.result;
-    const size_t bytes = dtype_bytes(x.dtype);
-    split(call.pool, y.elements(), kGrain, [&](int64_t begin, int64_t end, int) {
-      const size_t skip = static_cast<size_t>(begin) * bytes;
-      kernels::unary(table, op, element_of(x.dtype), x.data + skip, y.data + skip, end - begin);
-    });
-  });
+  return contiguous_step(
+      [&table, op](const StepCall& call) {
+        const View& x = *call.operands[0];
+        const View& y = call.result;
+        const size_t bytes = dtype_bytes(x.dtype);
+        split(call.pool, y.elements(), kGrain, [&](int64_t begin, int64_t end, int) {
+          const size_t skip = static_cast<size_t>(begin) * bytes;
+          kernels::unary(table, op, element_of(x.dtype), x.data + skip, y.data + skip, end - begin);
+        });
+      },
+      1);
 }
 
 template <UnaryOp kOp>
@@ -86,18 +88,20 @@ Result<std::unique_ptr<Step>> make_gelu(const StepRequest& request, const Kernel
 
 template <BinaryOp kOp>
 Result<std::unique_ptr<Step>> make_binary(const StepRequest&, const KernelTable& table) {
-  return strided_step([&table](const StepCall& call) {
-    const View& a = *call.operands[0];
-    const View& b = *call.operands[1];
-    const View& out = call.result;
-    const Strides a_strides = broadcast_strides(a, out);
-    const Strides b_strides = broadcast_strides(b, out);
-    split(call.pool, out.elements(), kGrain, [&](int64_t begin, int64_t end, int) {
-      kernels::binary(table, kOp, element_of(out.dtype), {a.data, a_strides.data()},
-                      {b.data, b_strides.data()}, out.data, out.rank, out.dims.data(),
-                      {begin, end});
-    });
-  });
+  return strided_step(
+      [&table](const StepCall& call) {
+        const View& a = *call.operands[0];
+        const View& b = *call.operands[1];
+        const View& out = call.result;
+        const Strides a_strides = broadcast_strides(a, out);
+        const Strides b_strides = broadcast_strides(b, out);
+        split(call.pool, out.elements(), kGrain, [&](int64_t begin, int64_t end, int) {
+          kernels::binary(table, kOp, element_of(out.dtype), {a.data, a_strides.data()},
+                          {b.data, b_strides.data()}, out.data, out.rank, out.dims.data(),
+                          {begin, end});
+        });
+      },
+      2);
 }
 template <BinaryOp kOp>
 bool takes_binary(TypeRefs operands, const Attrs&, const TensorType&) {

@@ -67,6 +67,10 @@ class FusedLinearStep : public Step {
       : table_(table), form_(std::move(form)), weight_(std::move(weight)), bias_(std::move(bias)) {}
 
   bool takes_strided(size_t index) const override { return index == 0; }
+  // An element of the residual is read just before its place is written, and not again.
+  bool may_overwrite(size_t index) const override {
+    return static_cast<int>(index) == form_.residual;
+  }
   bool reads(size_t index) const override {
     const int at = static_cast<int>(index);
     // Biases of products side by side were joined.

@@ -66,11 +66,14 @@ Result<std::unique_ptr<Step>> make_softmax(const StepRequest& request, const Ker
   CAPRA_ASSIGN(const int64_t axis,
                normalize_axis(request.node.attrs_as<SoftmaxAttrs>().axis, rank));
   if (axis == rank - 1) {
-    return contiguous_step([&table](const StepCall& call) {
-      const View& y = call.result;
-      const int64_t n = y.dim(y.rank - 1);
-      softmax_rows(table, call.pool, y.dtype, call.operands[0]->data, y.data, y.elements() / n, n);
-    });
+    return contiguous_step(
+        [&table](const StepCall& call) {
+          const View& y = call.result;
+          const int64_t n = y.dim(y.rank - 1);
+          softmax_rows(table, call.pool, y.dtype, call.operands[0]->data, y.data, y.elements() / n,
+                       n);
+        },
+        1);
   }
   // Another axis: its elements are brought together, normalized, and put back.
   return contiguous_step([&table, axis](const StepCall& call) {
@@ -98,19 +101,22 @@ Result<std::unique_ptr<Step>> make_softmax(const StepRequest& request, const Ker
 Result<std::unique_ptr<Step>> make_layer_norm(const StepRequest& request,
                                               const KernelTable& table) {
   const double eps = request.node.attrs_as<LayerNormAttrs>().eps;
-  return contiguous_step([&table, eps](const StepCall& call) {
-    const View& y = call.result;
-    const auto operand = [&](size_t index) -> const std::byte* {
-      const bool given = index < call.operands.size() && call.operands[index] != nullptr;
-      return given ? call.operands[index]->data : nullptr;
-    };
-    const int64_t n = y.dim(y.rank - 1);
-    split(call.pool, y.elements() / n, row_grain(n), [&](int64_t begin, int64_t end, int) {
-      const size_t skip = static_cast<size_t>(begin * n) * dtype_bytes(y.dtype);
-      kernels::layer_norm_rows(table, element_of(y.dtype), operand(0) + skip, nullptr, operand(1),
-                               operand(2), eps, y.data + skip, nullptr, end - begin, n);
-    });
-  });
+  return contiguous_step(
+      [&table, eps](const StepCall& call) {
+        const View& y = call.result;
+        const auto operand = [&](size_t index) -> const std::byte* {
+          const bool given = index < call.operands.size() && call.operands[index] != nullptr;
+          return given ? call.operands[index]->data : nullptr;
+        };
+        const int64_t n = y.dim(y.rank - 1);
+        split(call.pool, y.elements() / n, row_grain(n), [&](int64_t begin, int64_t end, int) {
+          const size_t skip = static_cast<size_t>(begin * n) * dtype_bytes(y.dtype);
+          kernels::layer_norm_rows(table, element_of(y.dtype), operand(0) + skip, nullptr,
+                                   operand(1), operand(2), eps, y.data + skip, nullptr, end - begin,
+                                   n);
+        });
+      },
+      1);
 }
 
 }  // namespace

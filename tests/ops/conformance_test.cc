@@ -16,6 +16,7 @@
 #include "capra/targets/all_targets.h"
 #include "tests/ops/conformance_calls.h"
 #include "tools/golden/execute.h"
+#include "tools/golden/run_case.h"
 
 namespace capra {
 namespace {
@@ -109,17 +110,22 @@ class Comparison {
       ++refused_[std::string(call.op->name)];
       return;
     }
-    const auto oracle = golden::run_on_oracle(*graph, data);
+    check(call, found->at("result"), *graph, data, bound_of(target_, *graph));
+    ++compared_[std::string(call.op->name)];
+  }
+
+  /// Compares what was found with the oracle's result of `graph`.
+  void check(const Call& call, const Array& found, const Graph& graph, const RunData& data,
+             const Accuracy& accuracy) {
+    const auto oracle = golden::run_on_oracle(graph, data);
     ASSERT_TRUE(oracle.ok()) << text_of(call) << ": " << to_text(oracle.error());
-    const Accuracy accuracy = bound_of(target_, *graph);
     Array scale = oracle->at("result");
     if (accuracy.note == kOfMagnitudes) {
-      const auto positive = golden::run_on_oracle(*graph, magnitudes(data));
+      const auto positive = golden::run_on_oracle(graph, magnitudes(data));
       ASSERT_TRUE(positive.ok()) << text_of(call);
       scale = positive->at("result");
     }
-    compare(call, found->at("result"), oracle->at("result"), scale, accuracy);
-    ++compared_[std::string(call.op->name)];
+    compare(call, found, oracle->at("result"), scale, accuracy);
   }
 
   const std::map<std::string, int>& compared() const { return compared_; }
@@ -199,6 +205,25 @@ TEST_P(Conformance, EveryTargetIsWithinTheBoundOfTheOracle) {
         << op.name << " is mostly refused on " << target->name;
   }
   EXPECT_GT(targets, 0);
+}
+
+// What a target without a row for the op runs: the decomposition, in f32 and f64 on the kernels of
+// the ops it is made of, is within the record's bound too.
+TEST_P(Conformance, DecompositionsAreWithinTheBoundOfTheOracle) {
+  const OpDef& op = *GetParam();
+  if (op.decompose == nullptr) return;
+  Comparison comparison(*find_target(all_targets(), "cpu").value_or_throw());
+  for (const DType dtype : {DType::F32, DType::F64}) {
+    for (const Call& call : calls_of(op, dtype)) {
+      const Graph graph = graph_of(call).value_or_throw();
+      const RunData data =
+          golden::seeded_data(graph, given_data(call), {}, DataKind::Finite, 31).value_or_throw();
+      const Graph decomposed = golden::decompose_once(graph).value_or_throw();
+      const auto found = golden::run_on_target("cpu", decomposed, data);
+      ASSERT_TRUE(found.ok()) << text_of(call) << ": " << to_text(found.error());
+      comparison.check(call, found->at("result"), graph, data, op.accuracy);
+    }
+  }
 }
 
 RunData example_data(const Example& example, bool narrow, Call& call) {

@@ -29,6 +29,7 @@ extern const Pass kFuseQkv;
 extern const Pass kRaiseAttention;
 extern const Pass kRaiseGelu;
 extern const Pass kRaiseLayerNorm;
+extern const Pass kRaiseNarrow;
 extern const Pass kRaiseSoftmax;
 
 }  // namespace capra

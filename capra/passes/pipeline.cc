@@ -22,7 +22,7 @@ constexpr const Pass* kAll[] = {
     &kFuseQkv,          &kGeluTanh,
     &kLegalize,         &kRaiseAttention,
     &kRaiseGelu,        &kRaiseLayerNorm,
-    &kRaiseSoftmax,
+    &kRaiseNarrow,      &kRaiseSoftmax,
 };
 
 constexpr const Pass* kCore[] = {
@@ -59,6 +59,7 @@ constexpr const Pass* kRaising[] = {
     &kRaiseSoftmax,    //
     &kRaiseLayerNorm,  //
     &kRaiseAttention,  //
+    &kRaiseNarrow,     //
     &kDeadCode,
 };
 

@@ -50,7 +50,7 @@ struct RoundTrip {
 class RaiseTest : public ::testing::TestWithParam<RoundTrip> {};
 
 TEST_P(RaiseTest, UndoesDecomposition) {
-  for (const std::string_view dtype : {"f32", "f64"}) {
+  for (const std::string_view dtype : {"f32", "f64", "f16", "bf16"}) {
     std::string text(GetParam().text);
     for (size_t at = text.find("F["); at != std::string::npos; at = text.find("F[")) {
       text.replace(at, 1, dtype);

@@ -5,7 +5,7 @@
 
 #include "capra/base/number_text.h"
 #include "capra/ir/structural_ops.h"
-#include "capra/ir/text_values.h"
+#include "capra/ir/text/values.h"
 
 namespace capra {
 namespace {

@@ -1,5 +1,5 @@
 // Types, arrays, attributes and notes from text.
-#include "capra/ir/text_parse_values.h"
+#include "capra/ir/text/parse_values.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,7 +7,7 @@
 #include "capra/base/nearest_name.h"
 #include "capra/base/number_text.h"
 #include "capra/ir/text.h"
-#include "capra/ir/text_values.h"
+#include "capra/ir/text/values.h"
 
 namespace capra {
 namespace {

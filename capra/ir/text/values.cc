@@ -1,5 +1,5 @@
 // Numbers, strings, arrays and attributes as text.
-#include "capra/ir/text_values.h"
+#include "capra/ir/text/values.h"
 
 #include <algorithm>
 #include <bit>

@@ -4,7 +4,7 @@
 #include "capra/ir/attrs.h"
 #include "capra/ir/op_def.h"
 #include "capra/ir/tape.h"
-#include "capra/ir/text_reader.h"
+#include "capra/ir/text/reader.h"
 
 namespace capra {
 

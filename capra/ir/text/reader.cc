@@ -1,5 +1,5 @@
 // The tokens of graph text.
-#include "capra/ir/text_reader.h"
+#include "capra/ir/text/reader.h"
 
 #include <charconv>
 

@@ -158,24 +158,18 @@ void add_all() {
     const std::string isa = isa_name(table->isa);
     const bool slow = table->isa == Isa::Portable;
     // The products of a MiniLM layer on 8 x 256 tokens, then on few rows.
-    const Product products[] = {{2048, 384, 384},
-                                {2048, 1152, 384},
-                                {2048, 1536, 384},
-                                {2048, 1536, 384, Activation::GeluExact},
-                                {2048, 384, 1536},
-                                {2048, 1024, 1024},
-                                {128, 1536, 384},
-                                {12, 1536, 384},
-                                {4, 1536, 384},
-                                {1, 1536, 384}};
+    const Product products[] = {{2048, 384, 384},  {2048, 1152, 384},
+                                {2048, 1536, 384}, {2048, 1536, 384, Activation::GeluExact},
+                                {2048, 384, 1536}, {2048, 1024, 1024},
+                                {128, 1536, 384},  {12, 1536, 384},
+                                {4, 1536, 384},    {1, 1536, 384}};
     for (const Product& p : products) {
       if (slow && p.m > 128) continue;
       const std::string name = "matmul/" + isa + "/" + std::to_string(p.m) + "x" +
                                std::to_string(p.n) + "x" + std::to_string(p.k) +
                                (p.activation == Activation::None ? "" : "/gelu");
-      benchmark::RegisterBenchmark(name.c_str(), [table, p](benchmark::State& state) {
-        run_matmul(state, *table, p);
-      });
+      benchmark::RegisterBenchmark(
+          name.c_str(), [table, p](benchmark::State& state) { run_matmul(state, *table, p); });
     }
     const size_t lengths[][2] = {{8, 256}, {64, 32}, {1, 512}, {128, 8}};
     for (const auto& shape : lengths) {

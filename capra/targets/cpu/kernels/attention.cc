@@ -1,6 +1,6 @@
 // Attention over packed sequences. Of one sequence and head, the keys are transposed and the values
-// copied once, into scratch that stays in the cache; then a few queries at a time make their scores,
-// their weights and their output with the tiles of the matrix product.
+// copied once, into scratch that stays in the cache; then a few queries at a time make their
+// scores, their weights and their output with the tiles of the matrix product.
 #include "capra/targets/cpu/kernels/attention.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -74,7 +74,7 @@ void make_scores(const Job& job, size_t rows, size_t seen) {
   const size_t head_dim = job.args->head_dim;
   const auto tile = tile_function<F32x16, kTileVectors>(rows);
   for (size_t j = 0; j < seen; j += kPanel) {
-    tile(s.queries, s.keys + j * head_dim, head_dim, 0,
+    tile(s.queries, s.keys + j * head_dim, head_dim, s.keys, 0,
          s.weights + j / kBlock * kBlock * rows + j % kBlock);
   }
 }
@@ -85,7 +85,8 @@ HWY_INLINE F32x16 load_mask(const float* mask, ptrdiff_t stride, size_t j, size_
     return count >= 16 ? F32x16::load(mask + j) : F32x16::load_partial(mask + j, count);
   }
   float lane[16] = {};
-  for (size_t i = 0; i < count && i < 16; ++i) lane[i] = mask[static_cast<ptrdiff_t>(j + i) * stride];
+  for (size_t i = 0; i < count && i < 16; ++i)
+    lane[i] = mask[static_cast<ptrdiff_t>(j + i) * stride];
   return F32x16::load(lane);
 }
 
@@ -97,56 +98,101 @@ struct Row {
 };
 
 // Scales the scores, adds the mask and returns the largest, a NaN only if the others are -infinity:
-// any other NaN reaches the result through the sum of the weights. The sign of a zero does not matter.
+// any other NaN reaches the result through the sum of the weights. The sign of a zero does not
+// matter.
 float scale_scores(const Job& job, size_t query, Row row) {
   const size_t visible = job.visible(query);
   const F32x16 scale = F32x16::all(job.args->scale);
   const F32x16 lowest = F32x16::all(-__builtin_inff());
+  F32x16 most0 = lowest;
+  size_t j = 0;
+  if (job.mask == nullptr) {
+    // Four maxima: one would be a chain of waiting instructions.
+    F32x16 most1 = lowest;
+    F32x16 most2 = lowest;
+    F32x16 most3 = lowest;
+    for (; j + kBlock <= visible; j += kBlock) {
+      float* p = row.at(j);
+      const F32x16 x0 = mul(F32x16::load(p), scale);
+      const F32x16 x1 = mul(F32x16::load(p + 16), scale);
+      const F32x16 x2 = mul(F32x16::load(p + 32), scale);
+      const F32x16 x3 = mul(F32x16::load(p + 48), scale);
+      store(x0, p);
+      store(x1, p + 16);
+      store(x2, p + 32);
+      store(x3, p + 48);
+      most0 = max(x0, most0);
+      most1 = max(x1, most1);
+      most2 = max(x2, most2);
+      most3 = max(x3, most3);
+    }
+    most0 = max(max(most0, most1), max(most2, most3));
+  }
   const float* mask = job.mask;
   if (mask != nullptr) mask += static_cast<ptrdiff_t>(query) * job.args->mask_query;
-  F32x16 most = lowest;
-  for (size_t j = 0; j < visible; j += 16) {
+  for (; j < visible; j += 16) {
     float* p = row.at(j);
     F32x16 x = mul(F32x16::load(p), scale);
     if (mask != nullptr) x = add(x, load_mask(mask, job.args->mask_key, j, visible - j));
-    if (visible - j < 16) x = select(F32x16::Mask::first(visible - j), x, lowest);
     store(x, p);
-    most = max(x, most);
+    if (visible - j < 16) x = select(F32x16::Mask::first(visible - j), x, lowest);
+    most0 = max(x, most0);
   }
-  const float m = max_lanes(most);
-  if (m != -__builtin_inff()) return m;
-  for (size_t j = 0; j < visible; j += 16) {
-    if (any(is_nan(F32x16::load(row.at(j))))) return __builtin_nanf("");
+  const float most = max_lanes(most0);
+  if (most != -__builtin_inff()) return most;
+  for (j = 0; j < visible; ++j) {
+    if (is_nan(F32x1::load(row.at(j))).value) return __builtin_nanf("");
   }
-  return m;
+  return most;
 }
 
-// Turns a row of scores into exponentials and returns their sum: 0 for a row that sees nothing, whose
-// weights then mean nothing.
+// Turns a row of scores into exponentials and returns their sum: 0 for a row that sees nothing,
+// whose weights then mean nothing.
 float weigh(const Job& job, size_t query, Row row, float most) {
   if (most == -__builtin_inff()) return 0.0F;
   const size_t visible = job.visible(query);
   const F32x16 top = F32x16::all(most);
   F32x16 sums = F32x16::all(0.0F);
-  for (size_t j = 0; j < visible; j += 16) {
+  size_t j = 0;
+  for (; j + kBlock <= visible; j += kBlock) {
     float* p = row.at(j);
-    F32x16 e = exp_nonpositive(sub(F32x16::load(p), top));
-    // A partial sum is never -0, so that adding 0 for a key that is not there changes no bit.
-    if (visible - j < 16) e = select(F32x16::Mask::first(visible - j), e, F32x16::all(0.0F));
+    const F32x16 e0 = exp_nonpositive(sub(F32x16::load(p), top));
+    const F32x16 e1 = exp_nonpositive(sub(F32x16::load(p + 16), top));
+    const F32x16 e2 = exp_nonpositive(sub(F32x16::load(p + 32), top));
+    const F32x16 e3 = exp_nonpositive(sub(F32x16::load(p + 48), top));
+    store(e0, p);
+    store(e1, p + 16);
+    store(e2, p + 32);
+    store(e3, p + 48);
+    sums = add(add(add(add(sums, e0), e1), e2), e3);
+  }
+  const F32x16 zero = F32x16::all(0.0F);
+  for (; j + 16 <= visible; j += 16) {
+    float* p = row.at(j);
+    const F32x16 e = exp_nonpositive(sub(F32x16::load(p), top));
     store(e, p);
     sums = add(sums, e);
+  }
+  if (j < visible) {
+    float* p = row.at(j);
+    const auto seen = F32x16::Mask::first(visible - j);
+    // Lanes of no key take part as 0: what lies there could be slow to compute with. A partial sum
+    // is never -0, so that adding 0 changes no bit.
+    const F32x16 e = exp_nonpositive(select(seen, sub(F32x16::load(p), top), zero));
+    store(e, p);
+    sums = add(sums, select(seen, e, zero));
   }
   return sum_lanes(sums);
 }
 
-// The sums over the keys of one panel of values into total. All rows see at least `common` keys; row
-// r sees visible(query + r), and takes no step for the others.
+// The sums over the keys of one panel of values into total. All rows see at least `common` keys;
+// row r sees visible(query + r), and takes no step for the others.
 void sum_values(const Job& job, const float* values, size_t query, size_t rows, size_t common) {
   const Scratch& s = job.scratch;
   const size_t last = job.visible(query + rows - 1);
   const size_t whole = common == last ? common : common / kBlock * kBlock;
   if (whole > 0) {
-    tile_function<F32x16, kTileVectors>(rows)(s.weights, values, whole, 0, s.total);
+    tile_function<F32x16, kTileVectors>(rows)(s.weights, values, whole, values, 0, s.total);
   }
   for (size_t begin = whole; begin < last; begin += kBlock) {
     const size_t end = least(begin + kBlock, last);
@@ -154,7 +200,7 @@ void sum_values(const Job& job, const float* values, size_t query, size_t rows, 
     const float* weights = s.weights + begin * rows;
     if (shared > begin) {
       tile_function<F32x16, kTileVectors>(rows)(weights, values + begin * kPanel, shared - begin,
-                                                0, s.block);
+                                                values, 0, s.block);
     }
     for (size_t r = 0; r < rows; ++r) {
       const size_t stop = least(end, job.visible(query + r));
@@ -230,8 +276,7 @@ void f32(const AttentionF32& args, size_t sequence, size_t head, size_t query_be
     job.mask = args.mask + static_cast<ptrdiff_t>(sequence) * args.mask_sequence +
                static_cast<ptrdiff_t>(head) * args.mask_head;
   }
-  job.scratch =
-      split(static_cast<float*>(scratch), job.packed_keys, args.head_dim, args.value_dim);
+  job.scratch = split(static_cast<float*>(scratch), job.packed_keys, args.head_dim, args.value_dim);
   const Scratch& s = job.scratch;
 
   const auto kv_head = static_cast<ptrdiff_t>(head / (args.heads / args.kv_heads));

@@ -23,12 +23,11 @@ namespace {
 constexpr int kTileRows64 = kTileRows == 14 ? 8 : 2;
 constexpr size_t kPanel64 = 16;
 
-constexpr size_t kChunkBytes = size_t{512} << 10;
+constexpr size_t kChunkBytes = size_t{192} << 10;
 constexpr size_t kTotalBytes = 4096;
 static_assert(kTileRows * kTotalStride * sizeof(float) <= kTotalBytes);
 static_assert(kTileRows64 * kTotalStride * sizeof(double) <= kTotalBytes);
 constexpr size_t kAheadBytes = 8192;
-
 
 // Rows of A that are copied at a time: whole tiles, at least one.
 size_t chunk_rows(size_t k, size_t element_bytes, size_t tile_rows) {
@@ -58,8 +57,8 @@ size_t packed_floats(size_t k, size_t n) { return (n + kPanel - 1) / kPanel * kP
 void pack_b(const float* b, ptrdiff_t b_row, ptrdiff_t b_col, size_t k, size_t n, size_t col_begin,
             size_t col_end, float* packed) {
   for (size_t j = col_begin; j < col_end; j += kPanel) {
-    pack_panel<F32x16>(b + static_cast<ptrdiff_t>(j) * b_col, b_row, b_col, k,
-                       least(kPanel, n - j), kPanel, packed + j * k);
+    pack_panel<F32x16>(b + static_cast<ptrdiff_t>(j) * b_col, b_row, b_col, k, least(kPanel, n - j),
+                       kPanel, packed + j * k);
   }
 }
 
@@ -128,16 +127,15 @@ void scale_and_bias(const MatmulEpilogue& e, size_t col, size_t columns, size_t 
 }
 
 // One tile of C, rows [row, row + rows) and columns [col, col + columns), from its sums.
-void finish(const MatmulEpilogue& e, float* c, ptrdiff_t c_row, size_t row, size_t rows,
-            size_t col, size_t columns, float* total) {
+void finish(const MatmulEpilogue& e, float* c, ptrdiff_t c_row, size_t row, size_t rows, size_t col,
+            size_t columns, float* total) {
   scale_and_bias(e, col, columns, rows, total);
   activate(e.activation, total, rows);
   for (size_t r = 0; r < rows; ++r) {
     float* to = c + static_cast<ptrdiff_t>(row + r) * c_row + col;
     const float* residual =
-        e.residual == nullptr
-            ? nullptr
-            : e.residual + static_cast<ptrdiff_t>(row + r) * e.residual_row + col;
+        e.residual == nullptr ? nullptr
+                              : e.residual + static_cast<ptrdiff_t>(row + r) * e.residual_row + col;
     for (size_t j = 0; j < columns; j += 16) {
       const size_t left = least(16, columns - j);
       F32x16 v = F32x16::load(total + r * kTotalStride + j);
@@ -164,9 +162,11 @@ struct Left {
   ptrdiff_t row;
   ptrdiff_t col;
 };
-// Where a panel of B comes from: packed before, or packed now into scratch.
+// Where a panel of B comes from: packed before, or packed now into scratch. Packed panels lie one
+// behind the other.
 template <class V>
 struct PackedPanels {
+  static constexpr bool kInARow = true;
   const typename V::Scalar* packed;
   size_t k;
   HWY_INLINE const typename V::Scalar* panel(size_t col, size_t, char*) const {
@@ -175,6 +175,7 @@ struct PackedPanels {
 };
 template <class V, size_t width>
 struct PlainPanels {
+  static constexpr bool kInARow = false;
   const typename V::Scalar* b;
   ptrdiff_t row;
   ptrdiff_t col_stride;
@@ -222,8 +223,19 @@ void product(Left<typename V::Scalar> left, const Panels& panels, const Epilogue
         if (k == 0) {
           std::memset(total, 0, kTotalBytes);
         } else {
-          tile_function<V, vectors, tile_rows>(count)(chunk + first * padded(k), panel, k,
-                                                      t == 0 ? kAheadBytes / sizeof(T) : 0, total);
+          // A lone tile asks for what it reads itself a little later; of several, each asks for its
+          // part of the next panel.
+          const T* soon = panel;
+          size_t soon_step = 0;
+          if (Panels::kInARow && tiles == 1) {
+            soon = panel + kAheadBytes / sizeof(T);
+            soon_step = kWidth;
+          } else if (Panels::kInARow) {
+            soon_step = (kWidth + tiles - 1) / tiles;
+            soon = panel + k * (kWidth + t * soon_step);
+          }
+          tile_function<V, vectors, tile_rows>(count)(chunk + first * padded(k), panel, k, soon,
+                                                      soon_step, total);
         }
         finish(epilogue, c, c_row, begin + first, count, col, columns, total);
       }

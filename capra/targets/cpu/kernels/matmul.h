@@ -12,8 +12,8 @@ enum class Activation : uint8_t { None, GeluExact, GeluTanh, Relu, Silu, Sigmoid
 
 /// What is done to each element of a product, in this order, each a rounded step.
 struct MatmulEpilogue {
-  float factor = 1.0F;            ///< a multiplication by 1 changes no bits
-  const float* bias = nullptr;    ///< [n], or none
+  float factor = 1.0F;          ///< a multiplication by 1 changes no bits
+  const float* bias = nullptr;  ///< [n], or none
   Activation activation = Activation::None;
   const float* residual = nullptr;  ///< [m, n], or none; may be the same memory as the result
   ptrdiff_t residual_row = 0;       ///< elements between its rows
@@ -51,7 +51,8 @@ struct MatmulPlain {
 struct MatmulPlainF32 : MatmulPlain<float> {
   MatmulEpilogue epilogue;
 };
-/// In f64 there is a factor and no other epilogue: the rest runs as ops of its own, to the same bits.
+/// In f64 there is a factor and no other epilogue: the rest runs as ops of its own, to the same
+/// bits.
 struct MatmulPlainF64 : MatmulPlain<double> {
   double factor = 1.0;
 };
@@ -77,16 +78,13 @@ struct MatmulKernels {
   void (*pack_b)(const float* b, ptrdiff_t b_row, ptrdiff_t b_col, size_t k, size_t n,
                  size_t col_begin, size_t col_end, float* packed) = nullptr;
   void (*f32)(const MatmulF32& product, const MatmulTile& tile, void* scratch) = nullptr;
-  void (*plain_f32)(const MatmulPlainF32& product, const MatmulTile& tile,
-                    void* scratch) = nullptr;
-  void (*plain_f64)(const MatmulPlainF64& product, const MatmulTile& tile,
-                    void* scratch) = nullptr;
+  void (*plain_f32)(const MatmulPlainF32& product, const MatmulTile& tile, void* scratch) = nullptr;
+  void (*plain_f64)(const MatmulPlainF64& product, const MatmulTile& tile, void* scratch) = nullptr;
 };
 
 /// How many tiles a product is best cut into for `threads` threads: at most that many.
 size_t matmul_parts(const MatmulKernels& kernels, size_t m, size_t n, size_t k, size_t threads);
 /// Tile number `part` of `parts`; together they cover C once. Empty tiles have no rows.
-MatmulTile matmul_tile(const MatmulKernels& kernels, size_t m, size_t n, size_t parts,
-                       size_t part);
+MatmulTile matmul_tile(const MatmulKernels& kernels, size_t m, size_t n, size_t parts, size_t part);
 
 }  // namespace capra::kernels

@@ -116,34 +116,36 @@ struct Sums<V, vectors, 0> {
 
 // One block into `sums`: `steps` of k, at least 1. a is [rows, kBlock]; b is [steps, b_stride].
 // `sums` is the caller's variable and not a result: g++ would keep a copy of a result in memory.
+// `soon` is memory to ask for, `soon_step` elements further each step of k.
 template <class V, int vectors, int rows>
 HWY_INLINE void block_sums(Sums<V, vectors, rows>& sums, const typename V::Scalar* a,
                            const typename V::Scalar* b, size_t b_stride, size_t steps,
-                           size_t ahead) {
+                           const typename V::Scalar* soon, size_t soon_step) {
   using Cols = Columns<V, vectors>;
   sums.start(a, Cols::load(b));
   for (size_t i = 1; i < steps; ++i) {
     ++a;
     b += b_stride;
-    __builtin_prefetch(b + ahead);
+    __builtin_prefetch(soon);
     if constexpr (vectors * V::kLanes * sizeof(*b) > 64) {
-      __builtin_prefetch(b + ahead + 64 / sizeof(*b));
+      __builtin_prefetch(soon + 64 / sizeof(*b));
     }
+    soon += soon_step;
     sums.step(a, Cols::load(b));
   }
 }
 
-// The first vectors * 16 of each row of total[rows, kTotalStride] = A B over all of k, at least 1. a is [blocks, rows, kBlock], the last
-// block's rows filled in part; b is [k, vectors * 16]. Memory `ahead` elements behind the current
-// row of b is asked for early.
+// The first vectors * 16 of each row of total[rows, kTotalStride] = A B over all of k, at least 1.
+// a is [blocks, rows, kBlock], the last block's rows filled in part; b is [k, vectors * 16].
 template <class V, int vectors, int rows>
 HWY_NOINLINE void tile_product(const typename V::Scalar* a, const typename V::Scalar* b, size_t k,
-                               size_t ahead, typename V::Scalar* total) {
+                               const typename V::Scalar* soon, size_t soon_step,
+                               typename V::Scalar* total) {
   constexpr size_t kWidth = vectors * V::kLanes;
   for (size_t begin = 0; begin < k; begin += kBlock) {
     const size_t steps = k - begin < kBlock ? k - begin : kBlock;
     Sums<V, vectors, rows> sums;
-    block_sums(sums, a, b, kWidth, steps, ahead);
+    block_sums(sums, a, b, kWidth, steps, soon, soon_step);
     if (begin == 0) {
       sums.put(total);
     } else {
@@ -151,11 +153,13 @@ HWY_NOINLINE void tile_product(const typename V::Scalar* a, const typename V::Sc
     }
     a += rows * kBlock;
     b += steps * kWidth;
+    soon += steps * soon_step;
   }
 }
 
 template <class T>
-using TileFunction = void (*)(const T* a, const T* b, size_t k, size_t ahead, T* total);
+using TileFunction = void (*)(const T* a, const T* b, size_t k, const T* soon, size_t soon_step,
+                              T* total);
 
 // The function for 1 to kTileRows rows.
 template <class V, int vectors, int rows = kTileRows>

@@ -53,7 +53,7 @@ HWY_INLINE void transpose_4_columns(const T* b, ptrdiff_t b_col, size_t k, size_
 // packed[k, width] = the `columns` columns from b on; the rest is zero.
 template <class V>
 HWY_INLINE void pack_panel(const typename V::Scalar* b, ptrdiff_t b_row, ptrdiff_t b_col, size_t k,
-                size_t columns, size_t width, typename V::Scalar* packed) {
+                           size_t columns, size_t width, typename V::Scalar* packed) {
   if (b_col == 1) {
     for (size_t i = 0; i < k; ++i) {
       for (size_t j = 0; j < width; j += V::kLanes) {
@@ -80,11 +80,10 @@ HWY_INLINE void pack_panel(const typename V::Scalar* b, ptrdiff_t b_row, ptrdiff
   }
 }
 
-
 // Copies rows of A as tile_product reads them: [blocks, rows, kBlock].
 template <class V>
-HWY_INLINE void pack_rows(const typename V::Scalar* a, ptrdiff_t a_row, ptrdiff_t a_col, size_t rows,
-               size_t k, typename V::Scalar* packed) {
+HWY_INLINE void pack_rows(const typename V::Scalar* a, ptrdiff_t a_row, ptrdiff_t a_col,
+                          size_t rows, size_t k, typename V::Scalar* packed) {
   for (size_t begin = 0; begin < k; begin += kBlock) {
     const size_t steps = least(kBlock, k - begin);
     for (size_t r = 0; r < rows; ++r) {

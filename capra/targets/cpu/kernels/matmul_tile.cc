@@ -31,8 +31,8 @@ MatmulTile matmul_tile(const MatmulKernels& kernels, size_t m, size_t n, size_t 
   size_t best = 0;
   for (size_t by_rows = 1; by_rows <= parts; ++by_rows) {
     if (parts % by_rows != 0) continue;
-    const size_t time = cost(ceil_div(m, by_rows),
-                             ceil_div(panels, parts / by_rows) * kernels.panel);
+    const size_t time =
+        cost(ceil_div(m, by_rows), ceil_div(panels, parts / by_rows) * kernels.panel);
     if (by_rows == 1 || time < best) {
       best = time;
       best_rows = by_rows;

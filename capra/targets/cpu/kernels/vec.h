@@ -23,7 +23,8 @@
 //
 // This header is compiled once per instruction set: include it from a .cc after foreach_isa.h, or
 // from a header with the same kind of guard. Everything is inside
-//   HWY_BEFORE_NAMESPACE(); namespace capra::kernels { namespace HWY_NAMESPACE { namespace { ... } } }
+//   HWY_BEFORE_NAMESPACE(); namespace capra::kernels { namespace HWY_NAMESPACE { namespace { ... }
+//   } }
 // and has internal linkage.
 #if defined(CAPRA_TARGETS_CPU_KERNELS_VEC_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef CAPRA_TARGETS_CPU_KERNELS_VEC_H_

@@ -12,9 +12,7 @@ namespace capra::kernels {
 namespace {
 
 // The contract's exp on one lane: math_test compares it with outside values.
-float contract_exp(float x) {
-  return HWY_NAMESPACE::exp(HWY_NAMESPACE::F32x1{x}).value;
-}
+float contract_exp(float x) { return HWY_NAMESPACE::exp(HWY_NAMESPACE::F32x1{x}).value; }
 
 class Attention : public testing::TestWithParam<const KernelTable*> {
  protected:
@@ -131,8 +129,8 @@ void check(const AttentionKernels& table, const Case& c, uint64_t seed) {
     }
   }
   for (size_t i = 0; i < want.size(); ++i) {
-    ASSERT_TRUE(same_bits(b.out[i], want[i])) << "at " << i << ": " << b.out[i] << " for "
-                                              << want[i];
+    ASSERT_TRUE(same_bits(b.out[i], want[i]))
+        << "at " << i << ": " << b.out[i] << " for " << want[i];
   }
 }
 
@@ -170,8 +168,8 @@ TEST_P(Attention, QueriesAndKeysOfDifferentNumbers) {
 
 TEST_P(Attention, KeyLengths) {
   check(table(), {.q_lengths = {20, 20, 20, 70}, .key_lengths = {20, 7, 0, 65}}, 9);
-  check(table(),
-        {.q_lengths = {20, 20, 20, 80}, .causal = true, .key_lengths = {100, 7, 0, 70}}, 10);
+  check(table(), {.q_lengths = {20, 20, 20, 80}, .causal = true, .key_lengths = {100, 7, 0, 70}},
+        10);
 }
 
 // What is excluded may hold anything.
@@ -197,8 +195,8 @@ TEST_P(Attention, Masks) {
 }
 
 TEST_P(Attention, NotANumberAndInfinity) {
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(),
-                          std::numeric_limits<float>::infinity()}) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     for (const int where : {0, 1, 2}) {
       Seeded seeded(14);
       const Case c{.q_lengths = {35}};

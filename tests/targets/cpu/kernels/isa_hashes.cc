@@ -1,6 +1,6 @@
-// Runs a fixed set of seeded problems with the kernels in use (CAPRA_ISA chooses) and prints a hash of
-// the bits of each result: the lines must be the same on every instruction set. Links with nothing but
-// the kernels, so that it cross-compiles.
+// Runs a fixed set of seeded problems with the kernels in use (CAPRA_ISA chooses) and prints a hash
+// of the bits of each result: the lines must be the same on every instruction set. Links with
+// nothing but the kernels, so that it cross-compiles.
 //
 //   isa_hashes short|ci|nightly     which lengths of the small encoder are run
 #include <cstdio>
@@ -20,7 +20,8 @@ class Hash {
   void add(const T* values, size_t count) {
     for (size_t i = 0; i < count; ++i) {
       T value = values[i];
-      if (value != value) value = std::numeric_limits<T>::quiet_NaN();  // one NaN is as good as another
+      if (value != value)
+        value = std::numeric_limits<T>::quiet_NaN();  // one NaN is as good as another
       unsigned char bytes[sizeof(T)];
       std::memcpy(bytes, &value, sizeof(T));
       for (const unsigned char byte : bytes) state_ = (state_ ^ byte) * 0x100000001b3U;
@@ -136,8 +137,8 @@ void rows() {
     hash.add(y.data(), 3999);
     hash.print("unary " + std::to_string(static_cast<int>(op)));
   }
-  for (const BinaryOp op : {BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div,
-                            BinaryOp::Min, BinaryOp::Max}) {
+  for (const BinaryOp op :
+       {BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div, BinaryOp::Min, BinaryOp::Max}) {
     elementwise.binary_f32(op, x.data(), 1, x.data() + 1, 1, y.data(), 3999);
     Hash hash;
     hash.add(y.data(), 3999);

@@ -1,5 +1,5 @@
-// The numeric contract of matrix products and attention, one scalar step after the other, and seeded
-// operands. Shares nothing with the kernels but their argument records.
+// The numeric contract of matrix products and attention, one scalar step after the other, and
+// seeded operands. Shares nothing with the kernels but their argument records.
 #pragma once
 
 #include <algorithm>

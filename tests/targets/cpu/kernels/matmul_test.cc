@@ -49,8 +49,8 @@ struct Shape {
 std::vector<Shape> shapes(bool few) {
   std::vector<Shape> all;
   const std::vector<size_t> sizes =
-      few ? std::vector<size_t>{0, 1, 5, 17, 65} : std::vector<size_t>{0,  1,  2,  3,  5,  15, 16,
-                                                                       17, 31, 33, 63, 65, 130};
+      few ? std::vector<size_t>{0, 1, 5, 17, 65}
+          : std::vector<size_t>{0, 1, 2, 3, 5, 15, 16, 17, 31, 33, 63, 65, 130};
   for (const size_t m : sizes) {
     for (const size_t n : sizes) {
       if (m * n > 65 * 65) continue;
@@ -78,8 +78,7 @@ TEST_P(Matmul, PackedIsTheContractsOrder) {
     std::vector<float> want(lc.size, -7.0F);
     for (size_t i = 0; i < m; ++i) {
       for (size_t j = 0; j < n; ++j) {
-        want[i * lc.row + j] =
-            reference_dot(&a[i * la.row], la.col, &b[j * lb.col], lb.row, k);
+        want[i * lc.row + j] = reference_dot(&a[i * la.row], la.col, &b[j * lb.col], lb.row, k);
       }
     }
     Aligned<float> packed(table().packed_floats(k, n));
@@ -160,10 +159,14 @@ TEST_P(Matmul, SpecialValuesFollowTheOrder) {
   const float inf = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float big = std::numeric_limits<float>::max();
-  const std::vector<std::vector<float>> lefts = {
-      {big, big, -big, 1.0F},     {-0.0F, -0.0F},           {0x1p-100F, 0x1p-120F, 0x1p-75F},
-      {inf, -inf},                {nan, 1.0F},              {0x1.000002p-12F, 1.0F},
-      {1e-38F, -1e-38F, 1e-40F}, {big, 2.0F, -big, -2.0F}};
+  const std::vector<std::vector<float>> lefts = {{big, big, -big, 1.0F},
+                                                 {-0.0F, -0.0F},
+                                                 {0x1p-100F, 0x1p-120F, 0x1p-75F},
+                                                 {inf, -inf},
+                                                 {nan, 1.0F},
+                                                 {0x1.000002p-12F, 1.0F},
+                                                 {1e-38F, -1e-38F, 1e-40F},
+                                                 {big, 2.0F, -big, -2.0F}};
   for (const std::vector<float>& left : lefts) {
     for (const size_t k : {2, 63, 64, 66, 129}) {
       std::vector<float> a(k);
@@ -331,8 +334,8 @@ TEST_P(Matmul, TilesCoverOnceAndChangeNothing) {
   }
 }
 
-// The judge is long double. The bound of each element is the usual one for block sums, (64 + k / 64)
-// ulp of the sum of magnitudes; over all, blocks of 64 must beat one running sum clearly.
+// The judge is long double. The bound of each element is the usual one for block sums, (64 + k /
+// 64) ulp of the sum of magnitudes; over all, blocks of 64 must beat one running sum clearly.
 TEST_P(Matmul, IsCloseToLongDouble) {
   Seeded seeded(6);
   const size_t m = 6, n = 20, k = 1536;

@@ -156,9 +156,9 @@ struct Named {
 
 std::vector<Named> probes() {
   std::vector<Named> all;
-#define CAPRA_ADD_PROBES(isa, space)                    \
-  if (host_runs(isa)) {                                 \
-    all.push_back({isa_name(isa), space::probe_wide});  \
+#define CAPRA_ADD_PROBES(isa, space)                                            \
+  if (host_runs(isa)) {                                                         \
+    all.push_back({isa_name(isa), space::probe_wide});                          \
     all.push_back({std::string(isa_name(isa)) + "_lanes", space::probe_lanes}); \
   }
 #if HWY_TARGETS & HWY_SCALAR
@@ -222,13 +222,42 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 const std::vector<float>& values() {
-  static const std::vector<float> all = {
-      0.0F,      -0.0F,     1.0F,        -1.0F,       0.5F,       -0.5F,     1.5F,
-      -1.5F,     2.5F,      -2.5F,       0x1p-149F,   -0x1p-149F, 0x1p-126F, 0x1.fffffep-127F,
-      kInf,      -kInf,     kNan,        0x1p31F,     -0x1p31F,   0x1.fffffep30F,
-      -0x1.000002p31F,      3e9F,        -3e9F,       0x1p23F,    0x1.000002p-12F,
-      0x1.fffffcp-13F,      0x1.000002p0F, 8388607.5F, -8388606.5F, 0.49999997F, 1e38F,
-      -1e38F,    0x1.fffffep127F, 1e-20F, 3.3F,       -7.9F};
+  static const std::vector<float> all = {0.0F,
+                                         -0.0F,
+                                         1.0F,
+                                         -1.0F,
+                                         0.5F,
+                                         -0.5F,
+                                         1.5F,
+                                         -1.5F,
+                                         2.5F,
+                                         -2.5F,
+                                         0x1p-149F,
+                                         -0x1p-149F,
+                                         0x1p-126F,
+                                         0x1.fffffep-127F,
+                                         kInf,
+                                         -kInf,
+                                         kNan,
+                                         0x1p31F,
+                                         -0x1p31F,
+                                         0x1.fffffep30F,
+                                         -0x1.000002p31F,
+                                         3e9F,
+                                         -3e9F,
+                                         0x1p23F,
+                                         0x1.000002p-12F,
+                                         0x1.fffffcp-13F,
+                                         0x1.000002p0F,
+                                         8388607.5F,
+                                         -8388606.5F,
+                                         0.49999997F,
+                                         1e38F,
+                                         -1e38F,
+                                         0x1.fffffep127F,
+                                         1e-20F,
+                                         3.3F,
+                                         -7.9F};
   return all;
 }
 
@@ -258,10 +287,10 @@ void for_each_input(void (*check)(const VecInput&, Probe), Probe probe) {
   }
 }
 
-#define CAPRA_EXPECT(field, want)                                                    \
-  EXPECT_TRUE(same(out.field[n], static_cast<decltype(+out.field[n])>(want)))        \
-      << #field << " of " << a << ", " << b << ", " << c << ": " << out.field[n]     \
-      << " for " << (want)
+#define CAPRA_EXPECT(field, want)                                                           \
+  EXPECT_TRUE(same(out.field[n], static_cast<decltype(+out.field[n])>(want)))               \
+      << #field << " of " << a << ", " << b << ", " << c << ": " << out.field[n] << " for " \
+      << (want)
 
 void check_lanes(const VecInput& in, Probe probe) {
   static VecOutput out;
@@ -331,9 +360,7 @@ void check_lanes(const VecInput& in, Probe probe) {
   }
 }
 
-TEST_P(VecTest, EveryFunctionIsCorrectlyRounded) {
-  for_each_input(check_lanes, GetParam().probe);
-}
+TEST_P(VecTest, EveryFunctionIsCorrectlyRounded) { for_each_input(check_lanes, GetParam().probe); }
 
 template <class T>
 T folded(const T* v) {

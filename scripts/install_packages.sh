@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that a build needs and are not there yet. Asks sudo when not root.
-#   scripts/install_packages.sh          what build, tests and quickstart need
-#   scripts/install_packages.sh --ci     also the second compiler, the checkers and the cross compiler
+#   scripts/install_packages.sh          what a build and the quickstart need
+#   scripts/install_packages.sh --tests  also what tests run: the cross compiler, the emulator, the formatter
+#   scripts/install_packages.sh --ci     also the second compiler and the checkers
 set -euo pipefail
 
 packages=(
@@ -9,15 +10,16 @@ packages=(
   libfmt-dev libhwy-dev nlohmann-json3-dev libcli11-dev libgtest-dev
   python3 python3-pip
 )
-if [[ ${1:-} == --ci ]]; then
-  packages+=(
-    clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev
-    g++-12-aarch64-linux-gnu qemu-user
-  )
-elif [[ $# -gt 0 ]]; then
-  echo "usage: $0 [--ci]" >&2
-  exit 2
-fi
+tests=(g++-12-aarch64-linux-gnu qemu-user clang-format-19)
+case ${1:-} in
+  "") ;;
+  --tests) packages+=("${tests[@]}") ;;
+  --ci) packages+=("${tests[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev) ;;
+  *)
+    echo "usage: $0 [--tests|--ci]" >&2
+    exit 2
+    ;;
+esac
 
 # Any cargo from 1.80 on builds the tokenizers crate. Debian's plain `cargo` is older; `cargo-web` is not.
 cargo_is_recent() {

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-if [[ ${CAPRA_SKIP_INSTALL:-} != 1 ]]; then scripts/install_packages.sh; fi
+if [[ ${CAPRA_SKIP_INSTALL:-} != 1 ]]; then scripts/install_packages.sh --tests; fi
 cmake --preset release -DCAPRA_TESTS=ON >/dev/null
 cmake --build --preset release
 scripts/get_model.sh >/dev/null

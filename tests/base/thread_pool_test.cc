@@ -50,12 +50,13 @@ TEST(ThreadPool, ResultsDoNotDependOnTheThreads) {
 TEST(ThreadPool, TasksSeeWhatEarlierRunsWrote) {
   ThreadPool pool(4);
   std::vector<int64_t> values(64, 0);
-  for (int round = 0; round < 300; ++round) {
+  std::vector<int64_t> next(64, 0);
+  for (int64_t round = 1; round <= 300; ++round) {
     pool.run(64, [&](int64_t task, int) {
-      values[static_cast<size_t>(task)] = values[static_cast<size_t>(63 - task)] + 0 * task;
+      next[static_cast<size_t>(task)] = values[static_cast<size_t>(63 - task)] + 1;
     });
-    pool.run(64, [&](int64_t task, int) { values[static_cast<size_t>(task)] += 1; });
-    ASSERT_EQ(std::ranges::count(values, values[0]), 64);
+    std::swap(values, next);
+    ASSERT_EQ(std::ranges::count(values, round), 64);
   }
 }
 

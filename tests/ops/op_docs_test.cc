@@ -2,6 +2,7 @@
 #include "capra/ops/op_docs.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -72,8 +73,8 @@ TEST(OpDocs, ARowThatIsLessAccurateSaysWhy) {
 }
 
 TEST(OpDocs, AreWrittenIntoAFolderThatIsMade) {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / "capra_op_docs_test" / "generated";
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() /
+                                       ("capra_op_docs_" + std::to_string(getpid())) / "generated";
   std::filesystem::remove_all(folder.parent_path());
   ASSERT_TRUE(write_op_docs(folder.string(), all_ops(), kTargets).ok());
   EXPECT_EQ(read_file((folder / "ops" / "gelu.md").string()).value(), page("ops/gelu.md"));

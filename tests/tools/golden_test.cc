@@ -1,6 +1,7 @@
 // The text-test runner notices what it is for: other text, other errors, other numbers; and it
 // rewrites expected text only where execution agrees.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -166,12 +167,13 @@ class GoldenFiles : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = std::filesystem::temp_directory_path() / "capra_golden_test" / info->name();
+    folder_ = std::filesystem::temp_directory_path() /
+              ("capra_golden_" + std::to_string(getpid())) / info->name();
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     path_ = (folder_ / "case.tir").string();
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_.parent_path()); }
 
   void write(const std::string& text) { ASSERT_TRUE(write_file(path_, text).ok()); }
   std::string text() { return read_file(path_).value_or_throw(); }

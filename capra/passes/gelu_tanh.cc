@@ -1,6 +1,8 @@
 // Exact GELU to its tanh form, recorded on the node.
 #include "capra/passes/gelu_tanh.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numbers>
 
@@ -79,9 +81,10 @@ Graph legalize(const Graph& graph, const std::string& reason, PassContext& conte
     node.notes.push_back({"reason", reason});
     context.report.rewrites.push_back(
         {std::string(kName), "gelu-tanh", label, "gelu(approximate=false) -> tanh form"});
-    context.report.lines.push_back("GELU_APPROX_LEGALIZED node=" + label +
-                                   ": gelu(approximate=false) -> gelu(approximate=true) [" +
-                                   reason + "] maxAbsError=" + exponent_text(error));
+    context.report.lines.push_back(
+        fmt::format("GELU_APPROX_LEGALIZED node={}: gelu(approximate=false) -> "
+                    "gelu(approximate=true) [{}] maxAbsError={}",
+                    label, reason, exponent_text(error)));
     rewriter.append_for(id, std::move(node));
   }
   return std::move(rewriter).finish();

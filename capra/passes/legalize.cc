@@ -81,6 +81,7 @@ bool is_legal(const Graph& graph, NodeId id, const OpTable& table) {
     return true;
   }
   std::vector<const TensorType*> types;
+  types.reserve(node.operands.size());
   for (const NodeId operand : node.operands) {
     types.push_back(operand == kAbsent ? nullptr : &graph.node(operand).type);
   }
@@ -117,6 +118,7 @@ Result<Graph> run(const Graph& given, PassContext& context) {
       const Context legal(
           std::make_shared<LegalizingSink>(rewriter, context, node_label(graph, id)));
       std::vector<Tensor> operands;
+      operands.reserve(node.operands.size());
       for (const NodeId operand : node.operands) {
         operands.push_back(operand == kAbsent ? Tensor()
                                               : Tensor::of_value(legal, graph.node(operand).type,

@@ -3,6 +3,7 @@
 
 #include "capra/base/number_text.h"
 #include "capra/ir/structural_ops.h"
+#include "capra/ir/text.h"
 
 namespace capra {
 namespace {
@@ -19,6 +20,16 @@ std::string text_of(const Note* note) {
   return text == nullptr ? std::string() : *text;
 }
 
+// `gelu(approximate=true)`.
+std::string call_text(const Node& node) {
+  std::string text;
+  for (size_t i = 0; i < node.attrs.size(); ++i) {
+    text += (i == 0 ? "(" : ", ") + std::string(node.op->attrs.fields[i].name) + "=" +
+            print_attr(node.attrs[i]);
+  }
+  return std::string(node.op->name) + (text.empty() ? "" : text + ")");
+}
+
 void collect(const Graph& graph, std::vector<Approximation>& found) {
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& node = graph.node(id);
@@ -27,6 +38,7 @@ void collect(const Graph& graph, std::vector<Approximation>& found) {
     if (from == nullptr) continue;
     Approximation approximation{.node = node_label(graph, id),
                                 .legalized_from = text_of(from),
+                                .legalized_to = call_text(node),
                                 .reason = text_of(find_note(node, "reason"))};
     const Note* error = find_note(node, "maxAbsError");
     if (error != nullptr) {

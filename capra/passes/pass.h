@@ -38,6 +38,7 @@ struct Rewrite {
 struct Approximation {
   std::string node;            ///< path of the node in the model, or its value in text
   std::string legalized_from;  ///< `gelu(approximate=false)`
+  std::string legalized_to;    ///< what runs: `gelu(approximate=true)`
   std::string reason;
   double max_abs_error = 0;
 };

@@ -179,6 +179,7 @@ bool attention_qkv(GraphRewriter& rewriter, NodeId root) {
   const NodeId lengths = group.input("key_lengths", operand(graph, root, 4));
   const NodeId mask = group.input("mask", operand(graph, root, 5));
   std::vector<NodeId> operands;
+  operands.reserve(6);
   for (const Part& part : parts) operands.push_back(group.copy(part.sliced, {qkv}));
   for (size_t i = 0; i < 3; ++i) operands[i] = group.copy(parts[i].reshaped, {operands[i]});
   for (const NodeId extra : {offsets, lengths, mask}) operands.push_back(extra);

@@ -80,6 +80,7 @@ class Reader {
   /// The nodes that were read, x and constants apart.
   std::vector<NodeId> inside() const {
     std::vector<NodeId> ids;
+    ids.reserve(forms_.size());
     for (const auto& [id, form] : forms_) ids.push_back(id);
     return ids;
   }

@@ -34,6 +34,7 @@ bool narrow_op(GraphRewriter& rewriter, NodeId root) {
   }
   rewriter.splice(root, [&] {
     std::vector<Tensor> tensors;
+    tensors.reserve(operands.size());
     for (const NodeId id : operands) tensors.push_back(rewriter.tensor(id));
     return apply(*node.op, tensors, node.attrs);
   });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <utility>
 
 #include "capra/interp/primitive.h"
@@ -194,6 +195,9 @@ Result<std::vector<Array>> interpret(const Graph& graph, std::span<const Array> 
     return outputs;
   } catch (const Error& error) {
     return fail(error.diagnostic());
+  } catch (const std::bad_alloc&) {
+    return fail("shape-too-large", "there is not enough memory for the values of this graph",
+                graph.name(), "run it on smaller inputs");
   }
 }
 

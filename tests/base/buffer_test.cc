@@ -79,6 +79,19 @@ TEST_F(Files, WrittenReadAndMapped) {
   EXPECT_EQ(names(), (std::vector<std::string>{"empty", "f"}));
 }
 
+TEST_F(Files, DroppedPagesAreReadAgain) {
+  const std::string contents(100000, 'k');
+  ASSERT_TRUE(write_file(path("f"), contents).ok());
+  const auto mapped = *map_file(path("f"));
+  EXPECT_EQ(std::memcmp(mapped->data(), contents.data(), contents.size()), 0);
+  mapped->drop_pages(5, contents.size() - 10);
+  EXPECT_EQ(std::memcmp(mapped->data(), contents.data(), contents.size()), 0);
+  const auto own = Buffer::allocate(contents.size());  // no file to read it from again: it stays
+  std::ranges::fill(std::span(own->data(), own->size()), std::byte{7});
+  own->drop_pages(0, own->size());
+  EXPECT_TRUE(std::ranges::all_of(own->bytes(), [](std::byte b) { return b == std::byte{7}; }));
+}
+
 TEST_F(Files, AMappingOutlivesTheFileName) {
   ASSERT_TRUE(write_file(path("f"), "first").ok());
   const auto mapped = *map_file(path("f"));

@@ -8,6 +8,14 @@
 #include "capra/ir/text.h"
 #include "capra/ops/all_ops.h"
 
+// Sanitizers stop at an allocation that can only fail, unless told to let it fail.
+extern "C" const char* __asan_default_options() {  // NOLINT(bugprone-reserved-identifier)
+  return "allocator_may_return_null=1";
+}
+extern "C" const char* __tsan_default_options() {  // NOLINT(bugprone-reserved-identifier)
+  return "allocator_may_return_null=1";
+}
+
 namespace capra {
 namespace {
 
@@ -255,6 +263,15 @@ TEST(Interp, ThreadsDoNotChangeResults) {
   };
   const std::vector<Array> one = computed(1);
   for (const int threads : {2, 3, 8}) EXPECT_TRUE(computed(threads) == one) << threads;
+}
+
+TEST(Interp, MoreThanTheMemoryIsADiagnostic) {
+  const Graph graph = graph_of(
+      "graph @g { %x = iota {dtype = u8, shape = [1000000000000000]}\n"
+      "output %x }");
+  const Result<std::vector<Array>> outputs = interpret(graph, {}, {});
+  ASSERT_FALSE(outputs.ok());
+  EXPECT_EQ(outputs.error().code, "shape-too-large");
 }
 
 TEST(Interp, AnUnboundDimIsRefusedByName) {

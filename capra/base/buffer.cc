@@ -54,7 +54,31 @@ Buffer::~Buffer() {
   if (release_) release_();
 }
 
+namespace {
+
+constexpr size_t kHugePage = size_t{2} << 20;
+
+// Zeros straight from the system, in huge pages where it has them; pages that are never touched
+// take no memory. Null where the system refuses.
+std::shared_ptr<Buffer> allocate_large(size_t size) {
+  const size_t reserved = size + kHugePage;
+  void* memory =
+      ::mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  const size_t past = reinterpret_cast<uintptr_t>(memory) % kHugePage;
+  auto* data = static_cast<std::byte*>(memory) + (past == 0 ? 0 : kHugePage - past);
+  ::madvise(data, size, MADV_HUGEPAGE);
+  return Buffer::wrap(data, size, [memory, reserved] { ::munmap(memory, reserved); });
+}
+
+}  // namespace
+
 std::shared_ptr<Buffer> Buffer::allocate(size_t size) {
+  if (size >= 2 * kHugePage) {
+    std::shared_ptr<Buffer> large = allocate_large(size);
+    if (large == nullptr) throw std::bad_alloc();
+    return large;
+  }
   const size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
   void* memory = std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded);
   if (memory == nullptr) throw std::bad_alloc();

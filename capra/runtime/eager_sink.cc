@@ -39,6 +39,7 @@ class EagerSink : public Sink {
                                                    .constants = unknown,
                                                    .row = row,
                                                    .pool = *pool_,
+                                                   .memory = memory_,
                                                    .reused = false})
                                            .value_or_throw();
     return run(self, *step, operands, result);
@@ -111,6 +112,7 @@ class EagerSink : public Sink {
   const Parameters* parameters_;
   std::shared_ptr<ThreadPool> pool_;
   Scratch scratch_;
+  StepMemory memory_;
   std::vector<std::string> scopes_;
 };
 

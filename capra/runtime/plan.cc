@@ -203,8 +203,12 @@ class Planner {
                     node.path, "choose other dtypes, or another target");
       }
     }
-    Result<std::unique_ptr<Step>> step = request_.make_step(
-        {.node = node, .operands = types, .constants = known, .row = row, .pool = request_.pool});
+    Result<std::unique_ptr<Step>> step = request_.make_step({.node = node,
+                                                             .operands = types,
+                                                             .constants = known,
+                                                             .row = row,
+                                                             .pool = request_.pool,
+                                                             .memory = memory_});
     if (!step.ok()) {
       Diagnostic diagnostic = step.error();
       if (diagnostic.at.empty()) diagnostic.at = node.path;
@@ -472,6 +476,7 @@ class Planner {
   std::vector<TensorType> types_;  // of each value
   std::vector<Array> constants_;   // of each value; empty where it is computed
   std::vector<Call> calls_;
+  StepMemory memory_;
 };
 
 }  // namespace

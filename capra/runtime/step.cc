@@ -11,6 +11,19 @@ std::byte* Scratch::get(size_t bytes) {
   return buffer_->data();
 }
 
+std::shared_ptr<Buffer> StepMemory::get(size_t bytes) {
+  constexpr size_t kBlock = size_t{32} << 20;
+  const size_t rounded = (bytes + Buffer::kAlignment - 1) / Buffer::kAlignment * Buffer::kAlignment;
+  if (rounded > kBlock / 4) return Buffer::allocate(rounded);
+  if (block_ == nullptr || block_->size() - used_ < rounded) {
+    block_ = Buffer::allocate(kBlock);
+    used_ = 0;
+  }
+  std::byte* data = block_->data() + used_;
+  used_ += rounded;
+  return Buffer::wrap(data, bytes, [block = block_] {});
+}
+
 Scratch& Scratch::inner() {
   if (inner_ == nullptr) inner_ = std::make_unique<Scratch>();
   return *inner_;

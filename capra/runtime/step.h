@@ -29,6 +29,18 @@ class Scratch {
   std::unique_ptr<Scratch> inner_;
 };
 
+/// Memory that steps keep for good, such as packed weights: cut from large blocks, so that it lies
+/// in few pages.
+class StepMemory {
+ public:
+  /// `bytes` bytes of zeros, aligned to 64. The block lives as long as any part of it.
+  std::shared_ptr<Buffer> get(size_t bytes);
+
+ private:
+  std::shared_ptr<Buffer> block_;
+  size_t used_ = 0;
+};
+
 /// What a step is run with. The result's memory overlaps no operand but one it may overwrite.
 struct StepCall {
   std::span<const View* const> operands;  ///< null where an optional operand is absent
@@ -69,6 +81,7 @@ struct StepRequest {
   std::span<const Array* const> constants;  ///< the operands known now, null where not
   const OpRow* row = nullptr;               ///< the target's row; null for a group
   ThreadPool& pool;                         ///< for work done once, such as packing
+  StepMemory& memory;                       ///< for what the step keeps
   /// False in eager calls: a constant is then used once and not worth packing.
   bool reused = true;
 };

@@ -140,7 +140,7 @@ StepResult make_fused_linear(const StepRequest& request, const KernelTable& tabl
       joined.insert(joined.end(), bias->as<float>().begin(), bias->as<float>().end());
     }
   }
-  PackedWeight packed = pack_weights(table, weights, request.pool);
+  PackedWeight packed = pack_weights(table, weights, request.pool, request.memory);
   return std::unique_ptr<Step>(std::make_unique<FusedLinearStep>(
       table, std::move(form), std::move(packed), std::move(joined)));
 }

@@ -9,9 +9,9 @@
 namespace capra::cpu {
 
 PackedWeight pack_weight(const KernelTable& table, const float* b, ptrdiff_t b_row, ptrdiff_t b_col,
-                         size_t k, size_t n, ThreadPool& pool) {
+                         size_t k, size_t n, ThreadPool& pool, StepMemory& memory) {
   const kernels::MatmulKernels& matmul = table.matmul;
-  PackedWeight packed{k, n, Buffer::allocate(matmul.packed_floats(k, n) * sizeof(float))};
+  PackedWeight packed{k, n, memory.get(matmul.packed_floats(k, n) * sizeof(float))};
   auto* floats = reinterpret_cast<float*>(packed.floats->data());
   const size_t panels = (n + matmul.panel - 1) / matmul.panel;
   pool.run(static_cast<int64_t>(panels), [&](int64_t panel, int) {
@@ -22,11 +22,11 @@ PackedWeight pack_weight(const KernelTable& table, const float* b, ptrdiff_t b_r
 }
 
 PackedWeight pack_weights(const KernelTable& table, std::span<const Array* const> weights,
-                          ThreadPool& pool) {
+                          ThreadPool& pool, StepMemory& memory) {
   const int64_t in = weights.front()->sizes()[1];
   if (weights.size() == 1) {
     return pack_weight(table, weights.front()->as<float>().data(), 1, in, static_cast<size_t>(in),
-                       static_cast<size_t>(weights.front()->sizes()[0]), pool);
+                       static_cast<size_t>(weights.front()->sizes()[0]), pool, memory);
   }
   std::vector<float> rows;
   size_t out = 0;
@@ -35,7 +35,7 @@ PackedWeight pack_weights(const KernelTable& table, std::span<const Array* const
     rows.insert(rows.end(), values.begin(), values.end());
     out += static_cast<size_t>(weight->sizes()[0]);
   }
-  return pack_weight(table, rows.data(), 1, in, static_cast<size_t>(in), out, pool);
+  return pack_weight(table, rows.data(), 1, in, static_cast<size_t>(in), out, pool, memory);
 }
 
 kernels::MatmulF32 matmul_of(const PackedProduct& product) {
@@ -53,11 +53,29 @@ kernels::MatmulF32 matmul_of(const PackedProduct& product) {
   return whole;
 }
 
+size_t row_parts(const kernels::MatmulKernels& matmul, size_t m, size_t threads) {
+  // About the rows whose left operand a kernel keeps in the cache at a time.
+  constexpr size_t kPartTiles = 18;
+  const size_t tiles = (m + matmul.tile_rows - 1) / matmul.tile_rows;
+  if (tiles < 8 * threads) return 0;
+  return threads * std::max<size_t>(1, (tiles + kPartTiles * threads / 2) / (kPartTiles * threads));
+}
+
+std::pair<size_t, size_t> part_rows(const kernels::MatmulKernels& matmul, size_t m, size_t parts,
+                                    size_t part) {
+  const size_t tiles = (m + matmul.tile_rows - 1) / matmul.tile_rows;
+  return {std::min(m, tiles * part / parts * matmul.tile_rows),
+          std::min(m, tiles * (part + 1) / parts * matmul.tile_rows)};
+}
+
 void run_product(const KernelTable& table, const PackedProduct& product, ThreadPool& pool,
                  Scratch& scratch) {
   const kernels::MatmulKernels& matmul = table.matmul;
-  const kernels::MatmulF32 whole = matmul_of(product);
   const auto threads = static_cast<size_t>(pool.threads());
+  if (threads > 1 && row_parts(matmul, product.m, threads) != 0) {
+    return run_product(table, product, pool, scratch, [](int64_t, int64_t) {});
+  }
+  const kernels::MatmulF32 whole = matmul_of(product);
   const size_t each = aligned(matmul.scratch_bytes(whole.k));
   std::byte* memory = scratch.get(each * threads);
   const size_t parts = kernels::matmul_parts(matmul, whole.m, whole.n, whole.k, threads);
@@ -162,6 +180,7 @@ Result<std::unique_ptr<Step>> make_widened(const StepRequest& request, const Ker
                                                   .constants = array_refs,
                                                   .row = request.row,
                                                   .pool = request.pool,
+                                                  .memory = request.memory,
                                                   .reused = request.reused},
                                                  table));
   return std::unique_ptr<Step>(std::make_unique<WidenedStep>(std::move(inner)));

@@ -17,10 +17,10 @@ struct PackedWeight {
 
 /// Packs b[k, n] (strides in elements) on the pool.
 PackedWeight pack_weight(const KernelTable& table, const float* b, ptrdiff_t b_row, ptrdiff_t b_col,
-                         size_t k, size_t n, ThreadPool& pool);
+                         size_t k, size_t n, ThreadPool& pool, StepMemory& memory);
 /// Packs weights [out, in], one below the other, as one right operand [in, sum of out].
 PackedWeight pack_weights(const KernelTable& table, std::span<const Array* const> weights,
-                          ThreadPool& pool);
+                          ThreadPool& pool, StepMemory& memory);
 
 /// out[m, n] = x[m, k] weight, then the epilogue. Rows of x and out are `x_row` and `out_row`
 /// elements apart.
@@ -43,6 +43,12 @@ void run_product(const KernelTable& table, const PackedProduct& product, ThreadP
                  Scratch& scratch, const After& after);
 
 kernels::MatmulF32 matmul_of(const PackedProduct& product);
+/// How many parts, a few for each thread, the rows of a tall product are cut into; 0 for one with
+/// few rows, whose columns are better shared out.
+size_t row_parts(const kernels::MatmulKernels& matmul, size_t m, size_t threads);
+/// The rows of one part: whole tiles.
+std::pair<size_t, size_t> part_rows(const kernels::MatmulKernels& matmul, size_t m, size_t parts,
+                                    size_t part);
 
 template <class After>
 void run_product(const KernelTable& table, const PackedProduct& product, ThreadPool& pool,
@@ -50,9 +56,8 @@ void run_product(const KernelTable& table, const PackedProduct& product, ThreadP
   const kernels::MatmulKernels& matmul = table.matmul;
   const size_t n = product.weight.n;
   const auto threads = static_cast<size_t>(pool.threads());
-  const size_t tiles = (product.m + matmul.tile_rows - 1) / matmul.tile_rows;
-  if (tiles < 2 * threads) {
-    // Few rows: columns are shared out, rows are finished afterwards.
+  const size_t parts = row_parts(matmul, product.m, threads);
+  if (parts == 0) {
     run_product(table, product, pool, scratch);
     split(pool, static_cast<int64_t>(product.m), row_grain(static_cast<int64_t>(n)),
           [&](int64_t begin, int64_t end, int) { after(begin, end); });
@@ -61,14 +66,10 @@ void run_product(const KernelTable& table, const PackedProduct& product, ThreadP
   const size_t each = aligned(matmul.scratch_bytes(product.weight.k));
   std::byte* memory = scratch.get(each * threads);
   const kernels::MatmulF32 whole = matmul_of(product);
-  // A part's rows are finished while they are in its cache.
-  const size_t part_tiles = std::max<size_t>(1, std::min<size_t>(16, tiles / (2 * threads)));
-  const size_t part_rows = part_tiles * matmul.tile_rows;
-  const size_t parts = (product.m + part_rows - 1) / part_rows;
   pool.run(static_cast<int64_t>(parts), [&](int64_t part, int worker) {
-    const size_t begin = static_cast<size_t>(part) * part_rows;
-    const size_t end = std::min(product.m, begin + part_rows);
+    const auto [begin, end] = part_rows(matmul, product.m, parts, static_cast<size_t>(part));
     matmul.f32(whole, {begin, end, 0, n}, memory + static_cast<size_t>(worker) * each);
+    // These rows are in the cache of this worker now.
     after(static_cast<int64_t>(begin), static_cast<int64_t>(end));
   });
 }

@@ -222,10 +222,11 @@ Result<std::unique_ptr<Step>> make_product(const StepRequest& request, const Ker
     const int64_t rows = weight->sizes()[0];
     const int64_t cols = weight->sizes()[1];
     const float* data = weight->as<float>().data();
-    packed = options.transpose_b ? pack_weight(table, data, 1, cols, static_cast<size_t>(cols),
-                                               static_cast<size_t>(rows), request.pool)
-                                 : pack_weight(table, data, cols, 1, static_cast<size_t>(rows),
-                                               static_cast<size_t>(cols), request.pool);
+    packed = options.transpose_b
+                 ? pack_weight(table, data, 1, cols, static_cast<size_t>(cols),
+                               static_cast<size_t>(rows), request.pool, request.memory)
+                 : pack_weight(table, data, cols, 1, static_cast<size_t>(rows),
+                               static_cast<size_t>(cols), request.pool, request.memory);
   }
   return std::unique_ptr<Step>(std::make_unique<ProductStep>(table, options, std::move(packed)));
 }

@@ -175,6 +175,10 @@ Array interp_array(const Array& array) {
   if (!is_float(array.dtype()) || array.dtype() == DType::F64) return array;
   Array wide = Array::zeros(DType::F64, array.sizes());
   const std::span<double> out = wide.mutable_as<double>();
+  if (array.dtype() == DType::F32) {  // most of what there is
+    std::ranges::copy(array.as<float>(), out.begin());
+    return wide;
+  }
   for (size_t i = 0; i < out.size(); ++i) out[i] = array.f64_at(static_cast<int64_t>(i));
   return wide;
 }

@@ -2,7 +2,6 @@
 #include "capra/runtime/plan.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <utility>
 
@@ -10,6 +9,7 @@
 #include "capra/ops/constant.h"
 #include "capra/ops/reshape.h"
 #include "capra/ops/slice.h"
+#include "capra/runtime/slots.h"
 #include "capra/runtime/view_layout.h"
 
 namespace capra {
@@ -34,7 +34,7 @@ class Planner {
     CAPRA_TRY(find_views());
     emit_steps();
     place_outputs();
-    assign_slots();
+    assign_slots(plan_);
     keep_constants();
     return std::move(plan_);
   }
@@ -326,7 +326,7 @@ class Planner {
     return std::ranges::any_of(plan_.outputs, need_copy);
   }
 
-  // --- steps, outputs, lives
+  // --- steps, outputs, constants
 
   void emit_steps() {
     for (Call& call : calls_) {
@@ -366,91 +366,6 @@ class Planner {
     }
   }
 
-  // Bytes with every symbol at a middling value: only to choose which slot fits best.
-  double nominal_bytes(const PlanValue& v) const {
-    double bytes = static_cast<double>(dtype_bytes(v.dtype));
-    for (const PlanDim& dim : v.dims) bytes *= dim.symbol < 0 ? static_cast<double>(dim.size) : 256;
-    return bytes;
-  }
-
-  void assign_slots() {
-    const auto last = static_cast<int32_t>(plan_.steps.size());
-    for (int32_t at = 0; at < last; ++at) {
-      const PlanStep& step = plan_.steps[static_cast<size_t>(at)];
-      value(step.result).first_step = at;
-      value(step.result).last_step = at;
-      for (const int32_t operand : step.operands) {
-        if (operand >= 0) value(value(operand).base).last_step = at;
-      }
-    }
-    for (const PlanCopy& copy : plan_.copies) value(value(copy.value).base).last_step = last;
-
-    std::vector<Held> held = held_memory();
-    // The largest first: each goes into the first slot that is free for all of its life.
-    std::ranges::stable_sort(held, std::ranges::greater(), &Held::bytes);
-    std::vector<std::vector<const Held*>> slots;
-    for (Held& memory : held) {
-      const auto meets = [&](const Held* other) {
-        return memory.first_step <= other->last_step && other->first_step <= memory.last_step;
-      };
-      auto slot = std::ranges::find_if(
-          slots, [&](const auto& users) { return std::ranges::none_of(users, meets); });
-      if (slot == slots.end()) slot = slots.emplace(slots.end());
-      slot->push_back(&memory);
-      for (const int32_t id : memory.values) {
-        value(id).index = static_cast<int32_t>(slot - slots.begin());
-      }
-    }
-    plan_.slots = static_cast<int32_t>(slots.size());
-    for (PlanValue& view : plan_.values) {
-      if (view.storage == Storage::Slot) view.index = value(view.base).index;
-    }
-  }
-
-  // Memory that one value holds, or several that overwrite each other.
-  struct Held {
-    std::vector<int32_t> values;
-    double bytes = 0;
-    int32_t first_step = 0;
-    int32_t last_step = 0;
-  };
-
-  std::vector<Held> held_memory() {
-    std::vector<Held> all;
-    std::vector<size_t> of_value(plan_.values.size(), 0);
-    for (int32_t at = 0; at < static_cast<int32_t>(plan_.steps.size()); ++at) {
-      const PlanStep& step = plan_.steps[static_cast<size_t>(at)];
-      const PlanValue& result = value(step.result);
-      if (result.storage != Storage::Slot) continue;
-      const int32_t over = overwritten(step, at);
-      size_t& memory = of_value[static_cast<size_t>(step.result)];
-      if (over >= 0) {
-        memory = of_value[static_cast<size_t>(over)];
-      } else {
-        memory = all.size();
-        all.push_back({{}, nominal_bytes(result), at, at});
-      }
-      all[memory].values.push_back(step.result);
-      all[memory].last_step = result.last_step;
-    }
-    return all;
-  }
-
-  // The operand in whose memory the result can lie, or -1.
-  int32_t overwritten(const PlanStep& step, int32_t at) {
-    const PlanValue& result = value(step.result);
-    for (size_t index = 0; index < step.operands.size(); ++index) {
-      const int32_t id = step.operands[index];
-      if (id < 0 || !step.step->may_overwrite(index)) continue;
-      const PlanValue& operand = value(id);
-      if (operand.base == id && operand.storage == Storage::Slot && operand.last_step == at &&
-          operand.dtype == result.dtype && operand.dims == result.dims) {
-        return id;
-      }
-    }
-    return -1;
-  }
-
   void keep_constants() {
     std::vector<bool> read(plan_.values.size(), false);
     for (const PlanStep& step : plan_.steps) {
@@ -480,21 +395,6 @@ class Planner {
 };
 
 }  // namespace
-
-void Plan::lay_out(std::span<const int64_t> bound_symbols, SlotLayout& layout) const {
-  layout.offsets.assign(static_cast<size_t>(slots), 0);
-  for (const PlanStep& step : steps) {
-    const PlanValue& value = values[static_cast<size_t>(step.result)];
-    if (value.storage != Storage::Slot) continue;
-    size_t bytes = dtype_bytes(value.dtype);
-    for (const PlanDim& dim : value.dims) bytes *= static_cast<size_t>(dim.bound(bound_symbols));
-    size_t& size = layout.offsets[static_cast<size_t>(value.index)];
-    size =
-        std::max(size, (bytes + Buffer::kAlignment - 1) / Buffer::kAlignment * Buffer::kAlignment);
-  }
-  layout.bytes = 0;
-  for (size_t& place : layout.offsets) layout.bytes += std::exchange(place, layout.bytes);
-}
 
 Result<Plan> make_plan(const PlanRequest& request) { return Planner(request).make(); }
 

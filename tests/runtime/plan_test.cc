@@ -227,14 +227,13 @@ TEST(Plan, RandomGraphsNeverShareALiveByte) {
           break;
         }
         case 3:
-          wide.push_back(reshape(reshape(any, {.shape = {rows, 3, 4}}), {.shape = {rows, 12}}));
+          wide.push_back(reshape(reshape(any, {rows, 3, 4}), {rows, 12}));
           break;
         default:
           if (!narrow.empty()) {
             const Tensor& a = narrow[below(narrow.size())];
             const Tensor& b = narrow[below(narrow.size())];
-            narrow.push_back(reshape(reshape(a, {.shape = {rows, 2, 3}}), {.shape = {rows, 6}}) +
-                             b);
+            narrow.push_back(reshape(reshape(a, {rows, 2, 3}), {rows, 6}) + b);
           }
       }
     }

@@ -6,6 +6,7 @@
 
 #include "capra/interp/interp.h"
 #include "capra/ir/text.h"
+#include "capra/ops/abs.h"
 #include "capra/ops/all_ops.h"
 #include "capra/ops/arithmetic.h"
 #include "capra/ops/attention.h"
@@ -225,11 +226,11 @@ TEST(CpuRows, StridedOperandsGiveTheBitsOfCopies) {
   sink.output(softmax(part), "softmax");
   sink.output(sum(part, {.axes = {0}}), "sum");
   sink.output(permute(part, {1, 0}), "permute");
-  sink.output(reshape(part, {.shape = {"rows", 3, 4}}), "reshape");
+  sink.output(reshape(part, {"rows", 3, 4}), "reshape");
   const std::vector<Tensor> both{part, other};
   sink.output(concat(both, 1), "concat");
   sink.output(matmul(part, part, {.transpose_b = true}), "matmul");
-  const Tensor heads = reshape(columns(16, 40), {.shape = {"rows", 3, 8}});
+  const Tensor heads = reshape(columns(16, 40), {"rows", 3, 8});
   sink.output(attention(heads, heads, heads), "attention");
   sink.output(slice(doubled, {.starts = {1, 0}, .limits = Shape{4, 40}, .strides = {2, 3}}),
               "steps");
@@ -242,6 +243,34 @@ TEST(CpuRows, StridedOperandsGiveTheBitsOfCopies) {
         testing::run_compiled(cpu::kTarget, graph, parameters, inputs, 2, optimize);
     ASSERT_EQ(compiled.size(), eager.size());
     for (size_t i = 0; i < eager.size(); ++i) EXPECT_TRUE(eager[i] == compiled[i]) << i;
+  }
+}
+
+// A result may take the place of an operand only if nothing else of the step looks at it.
+TEST(CpuRows, OverwritingNeverChangesAnotherOperand) {
+  const Parameters parameters{{"w", random(DType::F32, {12, 12}, 1)}};
+  Context context = TraceSink::begin("overwrite");
+  auto& sink = static_cast<TraceSink&>(context.sink());
+  const Tensor input = sink.input(context, "x", {DType::F32, {"rows", 12}});
+  const Tensor weight = sink.parameter(context, "w", {DType::F32, {12, 12}});
+  const auto fresh = [&](double factor) { return input * factor; };
+  const Tensor a = fresh(1.5);
+  sink.output(abs(linear(a, weight) + a), "linear");
+  const Tensor b = fresh(2.5);
+  const Tensor row = slice(b, {.starts = {2, 0}, .limits = Shape{3, 12}, .strides = {1, 1}});
+  sink.output(abs(b + row), "row");
+  const Tensor c = fresh(3.5);
+  sink.output(abs(c + c), "twice");
+  const Tensor d = fresh(4.5);
+  const Tensor sum_of_d = abs(d);
+  sink.output(abs(sum_of_d + input), "sum");
+  const Graph graph = build_graph(sink.take_tape());
+  for (const int64_t rows : {3, 40}) {
+    const std::vector<Array> inputs{random(DType::F32, {rows, 12}, 5)};
+    const auto eager = testing::run_eager(cpu::kTarget, graph, parameters, inputs);
+    for (const bool optimize : {false, true}) {
+      EXPECT_EQ(testing::run_compiled(cpu::kTarget, graph, parameters, inputs, 2, optimize), eager);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <sstream>
 
 #include "capra/base/nearest_name.h"
 #include "capra/base/version.h"
@@ -12,61 +13,130 @@
 namespace capra::driver {
 namespace {
 
+// Groups of options, as help lists them.
+constexpr const char* kInput = "Input";
+constexpr const char* kModel = "Model";
+constexpr const char* kGates = "Gates";
+constexpr const char* kRunning = "Running";
+constexpr const char* kOutput = "Output";
+
+// Help on one screen: what it is for, how it is called, options by group, one example.
+class HelpText : public CLI::Formatter {
+ public:
+  HelpText() { column_width(25); }
+
+  std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
+    if (app->get_parent() == nullptr) return "\nUsage: capra COMMAND [options]\n";
+    std::string usage = "\nUsage: capra " + app->get_name();
+    for (const CLI::Option* option : app->get_options()) {
+      if (!option->get_positional()) continue;
+      usage += option->get_required() ? " " : " [";
+      usage += option->get_option_text() + (option->get_required() ? "" : "]");
+    }
+    return usage + " [options]\n";
+  }
+  std::string make_positionals(const CLI::App* app) const override {
+    std::string text;
+    for (const CLI::Option* option : app->get_options()) {
+      if (!option->get_positional()) continue;
+      std::stringstream line;
+      CLI::detail::format_help(line, option->get_option_text(), option->get_description(),
+                               get_column_width());
+      text += line.str();
+    }
+    return text.empty() ? text : "\n" + text;
+  }
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    return make_description(app) + make_usage(app, std::move(name)) + make_positionals(app) +
+           groups(app) + make_subcommands(app, mode) + "\n" + make_footer(app);
+  }
+
+ private:
+  std::string groups(const CLI::App* app) const {
+    std::string text;
+    for (const char* group : {kInput, kModel, kGates, kRunning, kOutput, "Options"}) {
+      const std::vector<const CLI::Option*> options = app->get_options(
+          [&](const CLI::Option* o) { return o->nonpositional() && o->get_group() == group; });
+      if (!options.empty()) text += make_group(group, false, options);
+    }
+    return text;
+  }
+};
+
+// `value` names what the option takes: FILE, N, NAME.
+CLI::Option* takes(CLI::Option* option, const char* value, const char* group) {
+  return option->option_text(value)->group(group);
+}
+
 void add_common(CLI::App& app, CommonOptions& options) {
-  app.add_flag("--json", options.json, "one JSON document on standard output")->group("Output");
-  app.add_flag("--quiet", options.quiet, "no progress, no notes")->group("Output");
+  app.add_flag("--json", options.json, "one JSON document on standard output")->group(kOutput);
+  app.add_flag("--quiet", options.quiet, "no progress, no notes")->group(kOutput);
 }
 
 void add_threads(CLI::App& app, int& threads) {
-  app.add_option("--threads", threads, "CPUs to use; default: all this process may use")
-      ->check(CLI::Range(1, 4096))
-      ->group("Running");
+  takes(app.add_option("--threads", threads, "CPUs to use; default: all this process may use"), "N",
+        kRunning)
+      ->check(CLI::Range(1, 4096));
 }
 
 void add_target(CLI::App& app, std::string& target) {
-  app.add_option("--target", target, "cpu or interp (double precision)")->group("Running");
+  takes(app.add_option("--target", target, "cpu, or interp (double precision)"), "NAME", kRunning);
 }
 
 void add_approximate(CLI::App& app, std::vector<std::string>& approximate) {
-  app.add_option("--approximate", approximate, "a recorded approximation: gelu=tanh")
-      ->group("Running");
+  takes(app.add_option("--approximate", approximate, "a recorded approximation: gelu=tanh"), "NAME",
+        kRunning)
+      ->take_all()
+      ->allow_extra_args(false);
 }
 
-void add_model(CLI::App& app, ModelOptions& options, const std::string& what) {
-  app.add_option("model", options.model, what)->required();
+void add_model(CLI::App& app, ModelOptions& options, const char* what) {
+  app.add_option("model", options.model, what)->required()->option_text("MODEL");
   EmbeddingOptions& embedding = options.embedding;
   add_target(app, embedding.target);
   add_threads(app, embedding.threads);
   add_approximate(app, embedding.approximate);
-  app.add_option("--max-length", embedding.max_length,
-                 "tokens a text may have; default: the checkpoint's own limit")
-      ->group("Model");
-  app.add_option("--token-budget", embedding.token_budget, "tokens computed together")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24))
-      ->group("Running");
+  takes(app.add_option("--max-length", embedding.max_length,
+                       "tokens a text may have; default: the checkpoint's limit"),
+        "N", kModel);
+  takes(app.add_option("--token-budget", embedding.token_budget, "tokens computed together"), "N",
+        kRunning)
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
   add_common(app, options);
 }
 
+void add_overflow(CLI::App& app, EmbeddingOptions& embedding) {
+  const auto known = [](const std::string& name) {
+    return name == "truncate" || name == "error"
+               ? std::string()
+               : "'" + name + "' is not known; use truncate or error";
+  };
+  takes(app.add_option_function<std::string>(
+            "--on-overflow",
+            [&embedding](const std::string& name) {
+              embedding.on_overflow = name == "error" ? Overflow::Fail : Overflow::Truncate;
+            },
+            "a text over the limit: truncate or error"),
+        "HOW", kModel)
+      ->check(known);
+}
+
 void add_head(CLI::App& app, EmbeddingOptions& embedding) {
-  app.add_option("--pooling", embedding.pooling,
-                 "cls, mean, max, mean_sqrt_len, weighted_mean or last_token")
-      ->group("Model");
+  takes(app.add_option("--pooling", embedding.pooling,
+                       "cls, mean, max, mean_sqrt_len, weighted_mean or last_token"),
+        "NAME", kModel);
   app.add_flag_callback(
          "--no-normalize", [&embedding] { embedding.normalize = false; },
          "leave vectors as they are")
-      ->group("Model");
+      ->group(kModel);
   app.add_flag_callback(
          "--normalize", [&embedding] { embedding.normalize = true; }, "L2-normalize vectors")
-      ->group("Model");
-  app.add_option("--prompt", embedding.prompt,
-                 "a prompt of the checkpoint by name, or the text to put before every text")
-      ->group("Model");
-  const std::map<std::string, Overflow> kOverflow = {{"truncate", Overflow::Truncate},
-                                                     {"error", Overflow::Fail}};
-  app.add_option("--on-overflow", embedding.on_overflow,
-                 "what happens to a text over the limit: truncate or error")
-      ->transform(CLI::CheckedTransformer(kOverflow).description(""))
-      ->group("Model");
+      ->group(kModel);
+  takes(app.add_option("--prompt", embedding.prompt,
+                       "a prompt of the checkpoint, or text to put before each text"),
+        "PROMPT", kModel);
+  add_overflow(app, embedding);
 }
 
 void example(CLI::App& app, const std::string& line) { app.footer("Example:\n  " + line); }
@@ -78,6 +148,7 @@ std::shared_ptr<Options> subcommand(CLI::App& root, Command& chosen, const std::
                                     const std::function<void(CLI::App&, Options&)>& declare) {
   auto options = std::make_shared<Options>();
   CLI::App* app = root.add_subcommand(name, summary);
+  app->group("Commands")->set_help_flag("-h,--help", "this text")->group("");
   declare(*app, *options);
   app->callback([&chosen, options, run] { chosen = [options, run] { return run(*options); }; });
   return options;
@@ -85,20 +156,20 @@ std::shared_ptr<Options> subcommand(CLI::App& root, Command& chosen, const std::
 
 void declare_embed(CLI::App& app, EmbedOptions& options) {
   add_model(app, options, "model folder");
-  app.add_option("--text", options.source.texts, "a text; repeatable")
+  takes(app.add_option("--text", options.source.texts, "a text; repeatable"), "TEXT", kInput)
       ->take_all()
-      ->allow_extra_args(false)
-      ->group("Input");
-  app.add_option("--input", options.source.input, "a file of texts, or - for standard input")
-      ->group("Input");
-  app.add_option("--input-format", options.source.format,
-                 "lines, or jsonl with `text` and optional `id`; default: by suffix")
-      ->group("Input");
+      ->allow_extra_args(false);
+  takes(app.add_option("--input", options.source.input, "a file of texts, or - for standard input"),
+        "FILE", kInput);
+  takes(app.add_option("--input-format", options.source.format,
+                       "lines, or jsonl with `text` and `id`; default: by suffix"),
+        "FORMAT", kInput);
   app.add_flag("--token-ids", options.source.token_ids, "rows are token ids, not text")
-      ->group("Input");
-  app.add_flag("--strict", options.embedding.strict_utf8, "refuse invalid UTF-8")->group("Input");
-  app.add_option("--output", options.output, "a file, or - for standard output")->group("Output");
-  app.add_option("--format", options.format, "jsonl, npy or csv")->group("Output");
+      ->group(kInput);
+  app.add_flag("--strict", options.embedding.strict_utf8, "refuse invalid UTF-8")->group(kInput);
+  takes(app.add_option("--output", options.output, "a file, or - for standard output"), "FILE",
+        kOutput);
+  takes(app.add_option("--format", options.format, "jsonl, npy or csv"), "FORMAT", kOutput);
   add_head(app, options.embedding);
   example(app, "capra embed all-MiniLM-L6-v2 --text \"a goat on a rock\"");
 }
@@ -110,85 +181,94 @@ void declare_inspect(CLI::App& app, InspectOptions& options) {
 
 void declare_verify(CLI::App& app, VerifyOptions& options) {
   add_model(app, options, "model folder");
-  app.add_option("--texts", options.texts,
-                 "lines, JSON Lines, or a JSON array of {id, text, token_ids}; default: built in")
-      ->group("Input");
-  app.add_option("--against", options.against,
-                 "a safetensors file with `embeddings`, `pooled` and named states")
-      ->group("Input");
-  app.add_option("--max-error", options.max_error, "gate on vectors; default 1e-6")
-      ->check(CLI::NonNegativeNumber)
-      ->group("Gates");
-  app.add_flag("--budget", options.budget, "measure each approximation alone and all together")
-      ->group("Gates");
+  takes(app.add_option("--texts", options.texts,
+                       "lines, JSON Lines, or a JSON array of {id, text, token_ids}"),
+        "FILE", kInput);
+  takes(app.add_option("--against", options.against,
+                       "safetensors with `embeddings`, `pooled` and named states"),
+        "FILE", kInput);
+  takes(app.add_option("--max-error", options.max_error, "gate on vectors; default: 1e-6"), "X",
+        kGates)
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--budget", options.budget, "measure each approximation alone and together")
+      ->group(kGates);
   add_head(app, options.embedding);
   example(app, "capra verify all-MiniLM-L6-v2 --texts texts.txt");
 }
 
 void declare_graph(CLI::App& app, GraphOptions& options) {
   add_model(app, options, "model folder or FILE.tir");
-  app.add_option("--stage", options.stage, "tape, graph or legal")->group("Output");
-  app.add_option("--format", options.format, "text, json, dot or svg")->group("Output");
-  app.add_option("--sequence", options.form, "packed (many sequences) or single")->group("Model");
-  app.add_option("--length", options.length, "a fixed number of tokens; default: any")
-      ->check(CLI::PositiveNumber)
-      ->group("Model");
-  app.add_flag("--states", options.states, "also output every intermediate state")->group("Model");
+  takes(app.add_option("--stage", options.stage, "tape, graph or legal"), "STAGE", kOutput);
+  takes(app.add_option("--format", options.format, "text, json, dot or svg"), "FORMAT", kOutput);
+  takes(app.add_option("--sequence", options.form, "packed (many sequences) or single"), "FORM",
+        kModel);
+  takes(app.add_option("--length", options.length, "a fixed number of tokens; default: any"), "N",
+        kModel)
+      ->check(CLI::PositiveNumber);
+  app.add_flag("--states", options.states, "also output every intermediate state")->group(kModel);
   example(app, "capra graph all-MiniLM-L6-v2 --stage legal --format svg > legal.svg");
 }
 
 void declare_opt(CLI::App& app, OptOptions& options) {
-  app.add_option("file", options.file, "graph text")->required();
-  app.add_option("--passes", options.passes, "passes, in order, with commas between them")
+  app.add_option("file", options.file, "graph text")->required()->option_text("FILE.tir");
+  takes(app.add_option("--passes", options.passes, "passes, in order"), "A,B", kRunning)
       ->required()
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_flag("--verify-each", options.verify_each, "run the verifier after each pass")
+      ->group(kRunning);
   app.add_flag("--print-after-all", options.print_after_all,
-               "print after each pass that changed it");
-  app.add_flag("--verify-each", options.verify_each, "run the verifier after each pass");
+               "print after each pass that changed it")
+      ->group(kOutput);
   add_common(app, options);
-  example(app, "capra opt model.tir --passes canonicalize,dead_code");
+  example(app, "capra opt model.tir --passes canonicalize,dead-code");
 }
 
 void declare_run(CLI::App& app, RunOptions& options) {
-  app.add_option("file", options.file, "graph text")->required();
-  app.add_option("--input", options.inputs,
-                 "name=FILE (safetensors, or an array as text), or name=ARRAY")
+  app.add_option("file", options.file, "graph text")->required()->option_text("FILE.tir");
+  takes(app.add_option("--input", options.inputs,
+                       "FILE: safetensors, or an array as text; or the array itself"),
+        "NAME=FILE", kInput)
       ->take_all()
-      ->allow_extra_args(false)
-      ->group("Input");
-  app.add_option("--parameters", options.parameters, "a safetensors file with the parameters")
-      ->group("Input");
+      ->allow_extra_args(false);
+  takes(app.add_option("--parameters", options.parameters, "safetensors with the parameters"),
+        "FILE", kInput);
   add_target(app, options.target);
   add_threads(app, options.threads);
   add_approximate(app, options.approximate);
-  app.add_option("--output", options.output, "a safetensors file; default: print")->group("Output");
+  takes(app.add_option("--output", options.output, "a safetensors file; default: print"), "FILE",
+        kOutput);
   add_common(app, options);
   example(app, "capra run gelu.tir --input 'x=f32[2] [0.5, -1]'");
 }
 
 void declare_bench(CLI::App& app, BenchOptions& options) {
   add_model(app, options, "model folder");
-  app.add_option("--workload", options.workloads, "12, 32, 128, 256, mixed or 8x256; default: all")
+  takes(app.add_option("--workload", options.workloads,
+                       "12, 32, 128, 256, mixed or 8x256; default: all"),
+        "A,B", kRunning)
       ->delimiter(',')
-      ->group("Running");
-  app.add_option("--seconds", options.seconds, "time a workload is run for")
-      ->check(CLI::PositiveNumber)
-      ->group("Running");
-  app.add_option("--thread-counts", options.thread_counts, "default: 1 and --threads")
+      ->allow_extra_args(false);
+  takes(app.add_option("--seconds", options.seconds, "time a workload is run for"), "X", kRunning)
+      ->check(CLI::PositiveNumber);
+  takes(app.add_option("--thread-counts", options.thread_counts, "default: 1 and --threads"), "N,M",
+        kRunning)
       ->delimiter(',')
-      ->check(CLI::Range(1, 4096))
-      ->group("Running");
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1, 4096));
   example(app, "capra bench all-MiniLM-L6-v2 --workload 12,8x256");
 }
 
 void declare_docs(CLI::App& app, DocsOptions& options) {
-  app.add_option("--output", options.output, "folder");
+  takes(app.add_option("--output", options.output, "folder; default: docs/generated"), "FOLDER",
+        kOutput);
   add_common(app, options);
   example(app, "capra docs --output docs/generated");
 }
 
 void declare_explain(CLI::App& app, ExplainOptions& options) {
-  app.add_option("code", options.code, "a code such as weights-incomplete; without it, all codes");
+  app.add_option("code", options.code, "a diagnostic code; without it, all codes")
+      ->option_text("CODE");
   add_common(app, options);
   example(app, "capra explain weights-incomplete");
 }
@@ -223,15 +303,24 @@ const CLI::App& active(const CLI::App& root) {
 
 Failure usage(const CLI::App& root, const CLI::ParseError& error) {
   const CLI::App& app = active(root);
+  const std::string name = &app == &root ? "capra" : "capra " + app.get_name();
   const std::vector<std::string> extra = root.remaining(true);
   if (!extra.empty()) {
     const bool is_command = &app == &root;
     return fail("command-line",
                 "there is no " + std::string(is_command ? "command" : "option or argument") + " '" +
-                    extra.front() + "'" + (is_command ? "" : " of 'capra " + app.get_name() + "'"),
+                    extra.front() + "'" + (is_command ? "" : " of '" + name + "'"),
                 {}, nearest_hint(app, extra.front()));
   }
-  return fail("command-line", error.what(), {}, nearest_hint(app, ""));
+  const std::string help = "see '" + name + " --help'";
+  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr ||
+      dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    return fail("option-invalid", error.what(), {}, help);
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    return fail("command-line", &app == &root ? "no command was given" : error.what(), {}, help);
+  }
+  return fail("command-line", error.what(), {}, help);
 }
 
 Command printing(std::string text) {
@@ -246,6 +335,8 @@ Command printing(std::string text) {
 Result<Command> parse_command_line(int argc, const char* const* argv) {
   CLI::App root("Text to vectors from a checkpoint folder, and proof that they are right.",
                 "capra");
+  root.formatter(std::make_shared<HelpText>());
+  root.set_help_flag("-h,--help", "this text; of a command: capra COMMAND --help");
   Command chosen;
   subcommand<EmbedOptions>(root, chosen, "embed", "text to vectors", run_embed, declare_embed);
   subcommand<InspectOptions>(root, chosen, "inspect", "what a folder declares and what will run",
@@ -269,7 +360,7 @@ Result<Command> parse_command_line(int argc, const char* const* argv) {
                              declare_explain);
   root.require_subcommand(1);
   example(root, "capra embed all-MiniLM-L6-v2 --text \"a goat on a rock\"");
-  root.set_version_flag("--version", std::string(version()));
+  root.set_version_flag("--version", std::string(version()), "the version");
   try {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -1,10 +1,13 @@
 // capra embed: texts to vectors, in chunks, so that memory does not grow with the input.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "capra/base/number_text.h"
+#include "models/embedding_parts.h"
 #include "tools/capra/command.h"
+#include "tools/capra/output.h"
 #include "tools/capra/progress.h"
 #include "tools/capra/text_input.h"
 #include "tools/capra/vector_rows.h"
@@ -37,12 +40,13 @@ Result<std::vector<InputRow>> read_chunk(TextInput& input) {
 }
 
 // Rows of ids are used as they are, cut to the limit; the closing id stays.
-Result<PackedTokens> pack_ids(const EmbeddingModel& model, std::span<const InputRow> rows,
-                              int64_t first, Overflow on_overflow) {
+Result<PackedTokens> pack_ids(const EmbeddingModel& model, const TextInput& input,
+                              std::span<const InputRow> rows, int64_t first, Overflow on_overflow) {
   PackedTokens packed;
+  const int64_t vocabulary = model.parts().encoder->vocabulary();
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::vector<int32_t>& ids = rows[i].ids;
-    const std::string at = "row " + number_text(first + static_cast<int64_t>(i));
+    const std::string at = input.place(rows[i], first + static_cast<int64_t>(i));
     if (ids.empty()) {
       return fail("sequence-empty", "a row without token ids has no vector", at,
                   "give at least the special tokens");
@@ -57,6 +61,12 @@ Result<PackedTokens> pack_ids(const EmbeddingModel& model, std::span<const Input
       report.dropped_tokens = static_cast<int64_t>(ids.size() - limit);
     }
     const size_t used = std::min(ids.size(), limit);
+    const auto outside = std::ranges::find_if(ids, [&](int32_t id) { return id >= vocabulary; });
+    if (outside != ids.end()) {
+      return fail("token-id-out-of-range",
+                  fmt::format("token id {}, the vocabulary has 0 to {}", *outside, vocabulary - 1),
+                  at, "give ids of this model's tokenizer");
+    }
     packed.ids.insert(packed.ids.end(), ids.begin(), ids.begin() + static_cast<ptrdiff_t>(used));
     packed.ids.back() = ids.back();
     packed.offsets.push_back(static_cast<int64_t>(packed.ids.size()));
@@ -66,13 +76,27 @@ Result<PackedTokens> pack_ids(const EmbeddingModel& model, std::span<const Input
   return packed;
 }
 
+// The model counts texts from the start of the chunk (`text 3, byte 5`); people count lines.
+void place_row(Diagnostic& diagnostic, const TextInput& input, std::span<const InputRow> rows,
+               int64_t first) {
+  constexpr std::string_view kText = "text ";
+  if (!diagnostic.at.starts_with(kText)) return;
+  const size_t end = std::min(diagnostic.at.find(','), diagnostic.at.size());
+  const std::optional<int64_t> index =
+      parse_i64(std::string_view(diagnostic.at).substr(kText.size(), end - kText.size()));
+  if (!index || *index < 0 || *index >= static_cast<int64_t>(rows.size())) return;
+  diagnostic.at =
+      input.place(rows[static_cast<size_t>(*index)], first + *index) + diagnostic.at.substr(end);
+}
+
 Result<std::vector<TextReport>> embed_chunk(const EmbeddingModel& model,
-                                            const EmbedOptions& options,
+                                            const EmbedOptions& options, const TextInput& input,
                                             std::span<const InputRow> rows, int64_t first,
                                             std::vector<float>& vectors) {
   vectors.resize(rows.size() * static_cast<size_t>(model.dimension()));
   if (options.source.token_ids) {
-    CAPRA_ASSIGN(PackedTokens packed, pack_ids(model, rows, first, options.embedding.on_overflow));
+    CAPRA_ASSIGN(PackedTokens packed,
+                 pack_ids(model, input, rows, first, options.embedding.on_overflow));
     CAPRA_TRY(model.embed_ids(packed.ids, packed.offsets, vectors));
     return std::move(packed.reports);
   }
@@ -83,7 +107,7 @@ Result<std::vector<TextReport>> embed_chunk(const EmbeddingModel& model,
   Status status = model.embed(texts, vectors, reports);
   if (!status.ok()) {
     Diagnostic diagnostic = status.error();
-    if (first > 0) diagnostic.at += fmt::format(" after row {}", first - 1);
+    place_row(diagnostic, input, rows, first);
     return fail(std::move(diagnostic));
   }
   return reports;
@@ -100,9 +124,26 @@ void say(const EmbedOptions& options, const EmbeddingModel& model, const Totals&
   }
 }
 
+// With --json the rows on standard output are one document; beside a file, this is.
+Json summary(const EmbedOptions& options, const EmbeddingModel& model, const Totals& totals) {
+  Json document = Json::object();
+  document.set("output", options.output).set("format", options.format);
+  document.set("rows", totals.rows).set("dimension", model.dimension());
+  document.set("truncated", totals.truncated).set("dropped_tokens", totals.dropped);
+  return document.set("replaced", totals.replaced);
+}
+
+Result<std::string> row_format(const EmbedOptions& options) {
+  if (!options.json || options.output != "-") return options.format;
+  if (options.format == "jsonl") return std::string("json");
+  return fail("option-invalid", "--json and --format " + options.format + " exclude each other",
+              "--format", "leave one out, or give --output FILE");
+}
+
 }  // namespace
 
 Result<int> run_embed(const EmbedOptions& options) {
+  CAPRA_ASSIGN(const std::string format, row_format(options));
   CAPRA_ASSIGN(TextInput input, TextInput::open(options.source));
   EmbeddingOptions embedding = options.embedding;
   embedding.tokenizer = !options.source.token_ids;
@@ -112,7 +153,7 @@ Result<int> run_embed(const EmbedOptions& options) {
     for (const std::string& remark : model.remarks()) fmt::print(stderr, "note: {}\n", remark);
   }
   CAPRA_ASSIGN(const std::unique_ptr<VectorWriter> writer,
-               VectorWriter::open(options.format, options.output, model.dimension()));
+               VectorWriter::open(format, options.output, model.dimension()));
   Progress progress("texts", options.quiet);
   Totals totals;
   std::vector<float> vectors;
@@ -120,7 +161,7 @@ Result<int> run_embed(const EmbedOptions& options) {
     CAPRA_ASSIGN(const std::vector<InputRow> rows, read_chunk(input));
     if (rows.empty()) break;
     CAPRA_ASSIGN(const std::vector<TextReport> reports,
-                 embed_chunk(model, options, rows, totals.rows, vectors));
+                 embed_chunk(model, options, input, rows, totals.rows, vectors));
     const auto dimension = static_cast<size_t>(model.dimension());
     for (size_t i = 0; i < rows.size(); ++i) {
       const TextReport& report = reports[i];
@@ -137,6 +178,9 @@ Result<int> run_embed(const EmbedOptions& options) {
   }
   CAPRA_TRY(writer->finish());
   say(options, model, totals);
+  if (options.json && options.output != "-") {
+    CAPRA_TRY(print_result(summary(options, model, totals).text(2) + "\n"));
+  }
   return kDone;
 }
 

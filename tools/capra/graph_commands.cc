@@ -226,6 +226,11 @@ Result<int> run_run(const RunOptions& options) {
   }
   if (!options.output.empty()) {
     CAPRA_TRY(write_safetensors(options.output, named));
+    Json written = Json::object();
+    Json names = Json::array();
+    for (const auto& [name, array] : named) names.push(name);
+    written.set("output", options.output).set("tensors", std::move(names));
+    if (options.json) CAPRA_TRY(print_result(written.text(2) + "\n"));
     return kDone;
   }
   CAPRA_TRY(print_result(options.json ? document.text(2) + "\n" : text));

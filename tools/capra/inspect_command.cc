@@ -22,6 +22,82 @@ void list_names(std::string& text, std::string_view title, const std::vector<std
   for (const std::string& name : names) text += fmt::format("  {}\n", name);
 }
 
+std::string plain(const Json* value) {
+  if (value == nullptr || value->is_null()) return "none";
+  return value->as_string() != nullptr ? *value->as_string() : value->text();
+}
+
+// `[CLS] A [SEP]` from a list of template pieces, [{"SpecialToken": {"id": "[CLS]"}}, ...].
+std::string template_text(std::span<const Json> pieces) {
+  std::string text;
+  for (const Json& piece : pieces) {
+    for (const auto& [kind, what] : piece.members()) {
+      text += (text.empty() ? "" : " ") + plain(what.find("id"));
+    }
+  }
+  return text;
+}
+
+// A step of the tokenizer: its type, then the fields that hold a plain value.
+std::string step_text(const Json* step) {
+  if (step == nullptr || step->is_null()) return "none";
+  std::string text = plain(step->find("type"));
+  // A sequence names its steps in a list; a template says its own in `single`.
+  for (const char* list : {"normalizers", "pretokenizers", "processors"}) {
+    const Json* steps = step->find(list);
+    if (steps == nullptr) continue;
+    std::string joined;
+    for (const Json& one : steps->items()) {
+      joined += (joined.empty() ? "" : ", then ") + step_text(&one);
+    }
+    return joined;
+  }
+  if (const Json* single = step->find("single"); single != nullptr) {
+    return template_text(single->items()) + ", pairs " +
+           template_text(step->find("pair") != nullptr ? step->find("pair")->items()
+                                                       : std::span<const Json>());
+  }
+  std::string fields;
+  for (const auto& [name, value] : step->members()) {
+    if (name == "type" || value.is_array() || value.is_object()) continue;
+    constexpr size_t kLongest = 40;  // a character map is no reading matter
+    const std::string* string = value.as_string();
+    if (string != nullptr && string->size() > kLongest) continue;
+    fields += (fields.empty() ? "" : ", ") + name + " " + value.text();
+  }
+  return fields.empty() ? text : text + " (" + fields + ")";
+}
+
+// What tokenizer.json asks for and this program does itself.
+std::string declared_text(const Json* declared, std::string_view number) {
+  if (declared == nullptr || declared->is_null()) return "none";
+  const Json* value = declared->find(number);
+  if (const Json* strategy = declared->find("strategy"); value == nullptr && strategy != nullptr) {
+    value = strategy->find("Fixed");
+    if (value == nullptr) return "to the longest, switched off";
+    return "to " + value->text() + ", switched off";
+  }
+  return plain(value) + ", switched off";
+}
+
+std::vector<DescriptionLine> tokenizer_lines(const Json& description) {
+  const auto text = [&](std::string_view name) { return plain(description.find(name)); };
+  const Json* changed = description.find("normalizer_changed");
+  std::vector<DescriptionLine> lines = {
+      {"tokenizer", fmt::format("{}, {} tokens, {} of them added", text("model"),
+                                text("vocabulary_size"), text("added_tokens"))},
+      {"  normalizer", step_text(description.find("normalizer"))},
+      {"  pre-tokenizer", step_text(description.find("pre_tokenizer"))},
+      {"  post-processor", step_text(description.find("post_processor"))},
+      {"  truncation", declared_text(description.find("declared_truncation"), "max_length")},
+      {"  padding", declared_text(description.find("declared_padding"), "max_length")},
+  };
+  if (changed != nullptr && changed->as_bool().value_or(false)) {
+    lines[1].second += ", changed by tokenizer_config.json";
+  }
+  return lines;
+}
+
 }  // namespace
 
 Result<int> run_inspect(const InspectOptions& options) {
@@ -55,10 +131,8 @@ Result<int> run_inspect(const InspectOptions& options) {
   std::string text = options.model + "\n";
   for (const auto& [name, value] : lines) text += fmt::format("{:<20} {}\n", name, value);
   if (parts.tokenizer) {
-    for (const auto& [name, value] : parts.tokenizer->description().members()) {
-      const std::string* plain = value.as_string();
-      text +=
-          fmt::format("{:<20} {}\n", "tokenizer " + name, plain != nullptr ? *plain : value.text());
+    for (const auto& [name, value] : tokenizer_lines(parts.tokenizer->description())) {
+      text += fmt::format("{:<20} {}\n", name, value);
     }
   } else {
     text += fmt::format("{:<20} none: {}\n", "tokenizer", parts.no_tokenizer.message);

@@ -77,9 +77,13 @@ Result<int> run_targets(const CommonOptions& options) {
 Result<int> run_docs(const DocsOptions& options) {
   const std::vector<DocTarget> targets = doc_targets();
   CAPRA_TRY(write_op_docs(options.output, all_ops(), targets));
-  if (!options.quiet) {
-    fmt::print(stderr, "wrote {} pages to {}\n", op_pages(all_ops(), targets).size(),
-               options.output);
+  const size_t pages = op_pages(all_ops(), targets).size();
+  if (options.json) {
+    Json document = Json::object();
+    document.set("output", options.output).set("pages", static_cast<int64_t>(pages));
+    CAPRA_TRY(print_result(document.text(2) + "\n"));
+  } else if (!options.quiet) {
+    fmt::print(stderr, "wrote {} pages to {}\n", pages, options.output);
   }
   return kDone;
 }

@@ -37,23 +37,44 @@ extern "C" void remove_and_stop(int signal) {
 
 void install_signal_handlers() {
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGINT, remove_and_stop);
-  std::signal(SIGTERM, remove_and_stop);
+  std::signal(SIGXFSZ, SIG_IGN);
+  for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
+    // What the caller ignores (nohup) stays ignored.
+    if (std::signal(signal, remove_and_stop) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
 }
 
 Result<Output> Output::open(const std::string& path) {
   if (path == "-") return Output(stdout, "standard output", {});
-  std::string temporary = path + ".XXXXXX";
-  const int descriptor = ::mkstemp(temporary.data());
-  if (descriptor < 0) {
-    return fail("output-unwritable", std::strerror(errno), path,
+  const auto unwritable = [&](int error) {
+    return fail("output-unwritable", std::strerror(error), path,
                 "check the folder and its permissions");
+  };
+  struct stat status{};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) return unwritable(EISDIR);
+  if (exists && !S_ISREG(status.st_mode)) {
+    // A device or a named pipe is written to; a rename would put a file in its place.
+    std::FILE* stream = std::fopen(path.c_str(), "w");
+    if (stream == nullptr) return unwritable(errno);
+    return Output(stream, path, {});
   }
-  ::fchmod(descriptor, 0644);
+  // What a link points to is replaced, not the link.
+  std::string name = path;
+  if (char* real = exists ? ::realpath(path.c_str(), nullptr) : nullptr; real != nullptr) {
+    name = real;
+    std::free(real);
+  }
+  std::string temporary = name + ".XXXXXX";
+  const int descriptor = ::mkstemp(temporary.data());
+  if (descriptor < 0) return unwritable(errno);
+  remember(temporary);
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(descriptor, exists ? status.st_mode & 0777 : 0666 & ~mask);
   std::FILE* stream = ::fdopen(descriptor, "w+");
   CAPRA_CHECK(stream != nullptr);
-  remember(temporary);
-  return Output(stream, path, std::move(temporary));
+  return Output(stream, std::move(name), std::move(temporary));
 }
 
 Output::Output(Output&& other) noexcept
@@ -62,8 +83,9 @@ Output::Output(Output&& other) noexcept
       temporary_(std::exchange(other.temporary_, {})) {}
 
 Output::~Output() {
-  if (stream_ == nullptr || temporary_.empty()) return;
+  if (stream_ == nullptr || stream_ == stdout) return;
   std::fclose(stream_);
+  if (temporary_.empty()) return;
   ::unlink(temporary_.c_str());
   forget();
 }
@@ -91,7 +113,10 @@ Status Output::rewrite_start(std::string_view bytes) {
 
 Status Output::finish() {
   if (std::fflush(stream_) != 0) return failure(errno);
-  if (temporary_.empty()) return {};
+  if (stream_ == stdout) return {};
+  if (temporary_.empty()) {
+    return std::fclose(std::exchange(stream_, nullptr)) == 0 ? Status() : failure(errno);
+  }
   std::FILE* stream = std::exchange(stream_, nullptr);
   const std::string temporary = std::exchange(temporary_, {});
   const bool closed = std::fclose(stream) == 0;

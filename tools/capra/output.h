@@ -13,7 +13,8 @@ namespace capra::driver {
 /// without `finish` (or on a signal) the temporary file is removed.
 class Output {
  public:
-  /// `path` is a file, or `-`. Fails with `output-unwritable`.
+  /// `path` is a file, or `-`. A link is followed; a device or named pipe is written to. Fails with
+  /// `output-unwritable`.
   static Result<Output> open(const std::string& path);
   Output(Output&& other) noexcept;
   Output& operator=(Output&&) = delete;
@@ -26,6 +27,7 @@ class Output {
   Status finish();
   /// Replaces the first bytes of what was written; only on a file that can be rewound.
   Status rewrite_start(std::string_view bytes);
+  /// Whether a file is made; else bytes leave at once (standard output, a device, a pipe).
   bool is_file() const { return !temporary_.empty(); }
 
  private:
@@ -35,13 +37,14 @@ class Output {
 
   std::FILE* stream_;
   std::string path_;
-  std::string temporary_;  ///< empty for standard output
+  std::string temporary_;  ///< empty where bytes leave at once
 };
 
 /// Prints a whole result to standard output; fails as Output does.
 Status print_result(std::string_view text);
 
-/// Makes SIGINT and SIGTERM remove unfinished output, and SIGPIPE a write error.
+/// Makes SIGHUP, SIGINT and SIGTERM remove unfinished output, and SIGPIPE and SIGXFSZ a write
+/// error.
 void install_signal_handlers();
 
 }  // namespace capra::driver

@@ -61,6 +61,12 @@ double TextInput::progress() const {
   return static_cast<double>(std::ftell(file_.get())) / size_;
 }
 
+std::string TextInput::place(const InputRow& row, int64_t index) const {
+  if (row.line == 0) return "--text " + number_text(index);
+  return (source_.input == "-" ? "standard input" : source_.input) + ": line " +
+         number_text(row.line);
+}
+
 Failure TextInput::at_line(const char* code, std::string message, std::string help) const {
   const std::string name = source_.input == "-" ? "standard input" : source_.input;
   return fail(code, std::move(message), name + ": line " + number_text(line_), std::move(help));
@@ -91,6 +97,8 @@ Result<bool> TextInput::next_line(std::string& line) {
     if (c == EOF || c == '\n') break;
   }
   if (!line.empty() && line.back() == '\r') line.pop_back();
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (line_ == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
   return any;
 }
 
@@ -157,12 +165,14 @@ Result<bool> TextInput::next(InputRow& row) {
     if (file_ == nullptr) return false;
     CAPRA_ASSIGN(const bool more, next_line(line));
     if (!more) return false;
+    row.line = line_;
     // Blank lines between records mean nothing in JSON Lines; as plain text they are a text.
     if (json_lines_) {
       while (line.find_first_not_of(" \t") == std::string::npos) {
         CAPRA_ASSIGN(const bool another, next_line(line));
         if (!another) return false;
       }
+      row.line = line_;
       CAPRA_TRY(parse_json(line, row));
       return true;
     }

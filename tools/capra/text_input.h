@@ -18,6 +18,7 @@ struct InputRow {
   std::string text;
   std::vector<int32_t> ids;  ///< with token_ids, instead of the text
   Json id;                   ///< what the row calls itself; null: nothing
+  int64_t line = 0;          ///< of the file, from 1; 0: from --text
 };
 
 /// Gives rows one by one, holding no more than a buffer and a line.
@@ -30,6 +31,9 @@ class TextInput {
   /// The next row; false at the end. Fails with `input-json`, `input-token-ids` or
   /// `input-line-too-long` and the line's number.
   Result<bool> next(InputRow& row);
+
+  /// Where a row came from, for messages: `texts.txt: line 3`, or `--text 1`.
+  std::string place(const InputRow& row, int64_t index) const;
 
   /// Share of the input that was read, or a negative number when its size is not known.
   double progress() const;

@@ -5,6 +5,7 @@
 
 #include "capra/base/number_text.h"
 #include "capra/io/json_file.h"
+#include "capra/passes/gelu_tanh.h"
 #include "models/embedding_parts.h"
 #include "models/verify.h"
 #include "tools/capra/command.h"
@@ -165,10 +166,37 @@ Verdict judge(const Verification& result, const TokenCheck& tokens, double gate)
   return verdict;
 }
 
-std::string approximation_line(const Approximation& approximation) {
-  return fmt::format("{}: {} [{}] largest error of one activation {:.1E}", approximation.node,
-                     approximation.legalized_from, approximation.reason,
-                     approximation.max_abs_error);
+// One line for all nodes that were rewritten alike.
+struct ApproximationGroup {
+  Approximation first;
+  int64_t nodes = 0;
+};
+
+std::vector<ApproximationGroup> grouped(const std::vector<Approximation>& approximations) {
+  std::vector<ApproximationGroup> groups;
+  const auto alike = [](const Approximation& a, const Approximation& b) {
+    return a.legalized_from == b.legalized_from && a.legalized_to == b.legalized_to &&
+           a.reason == b.reason && a.max_abs_error == b.max_abs_error;
+  };
+  for (const Approximation& one : approximations) {
+    const auto found = std::ranges::find_if(
+        groups, [&](const ApproximationGroup& group) { return alike(group.first, one); });
+    if (found == groups.end()) {
+      groups.push_back({one, 1});
+    } else {
+      ++found->nodes;
+    }
+  }
+  return groups;
+}
+
+std::string approximation_line(const ApproximationGroup& group) {
+  const Approximation& one = group.first;
+  const std::string where = group.nodes == 1
+                                ? "1 node (" + one.node + ")"
+                                : fmt::format("{} nodes ({}, ...)", group.nodes, one.node);
+  return fmt::format("{} -> {} on {}, largest error of one activation {} [{}]", one.legalized_from,
+                     one.legalized_to, where, exponent_text(one.max_abs_error), one.reason);
 }
 
 std::string report_text(const VerifyOptions& options, const Verification& result,
@@ -218,8 +246,8 @@ std::string report_text(const VerifyOptions& options, const Verification& result
       verdict.failures.empty() ? "passed" : "failed");
   if (result.approximations.empty()) return text + "approximations in force: none\n";
   text += fmt::format("approximations in force: {}\n", result.approximations.size());
-  for (const Approximation& one : result.approximations) {
-    text += "  " + approximation_line(one) + "\n";
+  for (const ApproximationGroup& group : grouped(result.approximations)) {
+    text += "  " + approximation_line(group) + "\n";
   }
   return text;
 }
@@ -267,6 +295,7 @@ Json report_json(const VerifyOptions& options, const Verification& result, const
   for (const Approximation& one : result.approximations) {
     Json row = Json::object();
     row.set("node", one.node).set("legalizedFrom", one.legalized_from);
+    row.set("legalizedTo", one.legalized_to);
     row.set("reason", one.reason).set("maxAbsError", one.max_abs_error);
     approximations.push(std::move(row));
   }

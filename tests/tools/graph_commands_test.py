@@ -1,0 +1,167 @@
+"""capra graph, opt, run, ops and targets: graphs as text, pictures and numbers."""
+
+import array
+import json
+import math
+import re
+import xml.etree.ElementTree
+
+import driver
+import small_model
+
+GELU = """graph @f {
+  %x = input {name = "x"} : f32[4]
+  %y = gelu %x {approximate = false} : f32[4]
+  output %y {name = "y"}
+}
+"""
+
+
+class GraphTest(small_model.SmallModelTest):
+    needs_tokenizer = False
+
+    def test_printed_text_reads_back(self):
+        for arguments in ((), ("--sequence", "single"), ("--sequence", "single", "--length", "9"), ("--states",),
+                          ("--stage", "legal"), ("--approximate", "gelu=tanh")):
+            with self.subTest(arguments=arguments):
+                text = self.out("graph", self.model, *arguments, "--quiet")
+                self.assertEqual(self.out("graph", self.write("g.tir", text)), text)
+
+    def test_the_exported_form_has_one_input(self):
+        text = self.out("graph", self.model, "--sequence", "single")
+        self.assertEqual(len(re.findall(r"= input \{", text)), 1)
+
+    def test_stages(self):
+        tape = self.out("graph", self.model, "--stage", "tape")
+        graph = self.out("graph", self.model)
+        legal = self.out("graph", self.model, "--stage", "legal")
+        self.assertEqual(len({tape, graph, legal}), 3)
+        self.assertIn("group", legal)
+        self.assertNotIn("group", graph)
+        self.refused("graph", self.model, "--stage", "last", error="option-invalid")
+
+    def test_formats(self):
+        document = self.document("graph", self.model)
+        self.assertEqual(document, json.loads(self.out("graph", self.model, "--format", "json")))
+        self.assertEqual(sum(node["op"] == "gelu" for node in document["nodes"]), small_model.LAYERS)
+        dot = self.out("graph", self.model, "--format", "dot")
+        self.assertTrue(dot.startswith("digraph") and dot.rstrip().endswith("}"))
+        picture = xml.etree.ElementTree.fromstring(self.out("graph", self.model, "--stage", "legal", "--format", "svg"))
+        self.assertTrue(picture.tag.endswith("svg"))
+        self.assertIn("attention", "".join(picture.itertext()))
+        self.refused("graph", self.model, "--format", "png", error="output-format-unknown")
+        self.refused("graph", self.model, "--sequence", "double", error="option-invalid")
+
+    def test_bad_text_is_placed(self):
+        message = self.refused("graph", self.write("bad.tir", GELU.replace("gelu %x", "gleu %x")), error="op-unknown")
+        self.assertRegex(message, r"bad\.tir:3:\d+")
+        self.assertIn("gelu", message)
+        message = self.refused("graph", self.write("bad.tir", GELU.replace("false}", "false")), error="text-syntax")
+        self.assertRegex(message, r"bad\.tir:3:\d+")
+        self.refused("graph", self.scratch / "none.tir", error="file-not-found")
+
+
+class OptTest(driver.DriverTest):
+    TWICE = """graph @f {
+  %x = input {name = "x"} : f32[2]
+  %a = abs %x : f32[2]
+  %b = abs %x : f32[2]
+  %c = add %a %b : f32[2]
+  output %c {name = "c"}
+}
+"""
+
+    def test_passes_run_in_order(self):
+        path = self.write("f.tir", self.TWICE)
+        text = self.out("opt", path, "--passes", "common-subexpressions,dead-code", "--verify-each")
+        self.assertEqual(text.count(" = abs "), 1)
+        self.assertEqual(self.out("opt", path, "--passes", "dead-code"), self.TWICE)
+        shown = self.out("opt", path, "--passes", "common-subexpressions,dead-code", "--print-after-all")
+        self.assertIn("# after common-subexpressions\n", shown)
+        document = self.document("opt", path, "--passes", "common-subexpressions,dead-code")
+        self.assertEqual(sum(node["op"] == "abs" for node in document["graph"]["nodes"]), 1)
+
+    def test_unknown_pass(self):
+        message = self.refused("opt", self.write("f.tir", self.TWICE), "--passes", "dead-cod", error="pass-unknown")
+        self.assertIn("dead-code", message)
+
+    def test_rewrites_are_listed(self):
+        document = self.document("opt", self.write("g.tir", GELU), "--passes", "gelu-tanh")
+        self.assertEqual([row["pass"] for row in document["rewrites"]], ["gelu-tanh"])
+        done = self.run_driver("opt", self.write("g.tir", GELU), "--passes", "gelu-tanh")
+        self.assertIn("GELU_APPROX_LEGALIZED", done.stderr)
+        self.assertIn(b"approximate = true", done.stdout)
+
+
+class RunTest(driver.DriverTest):
+    VALUES = (0.5, -1.0, 2.701, -30.0)
+    INPUT = "x=f32[4] [0.5, -1, 2.701, -30]"
+
+    def results(self, *arguments):
+        output = self.scratch / "y.safetensors"
+        self.out("run", self.write("g.tir", GELU), *arguments, "--output", output, "--quiet")
+        (dtype, shape, contents), = driver.read_safetensors(output.read_bytes()).values()
+        self.assertEqual(shape, [4])
+        return list(array.array({"F32": "f", "F64": "d"}[dtype], contents))
+
+    def test_values(self):
+        exact = [x / 2 * math.erfc(-x / math.sqrt(2)) for x in self.VALUES]
+        for target, bound in (("cpu", 4.5e-7), ("interp", 2e-7)):  # 2.701 itself is rounded to f32
+            for found, expected in zip(self.results("--input", self.INPUT, "--target", target), exact):
+                self.assertLess(abs(found - expected), bound)
+
+    def test_an_approximation_is_another_function(self):
+        exact = self.results("--input", self.INPUT)
+        rough = self.results("--input", self.INPUT, "--approximate", "gelu=tanh")
+        self.assertTrue(4.5e-4 < abs(exact[2] - rough[2]) < 5.0e-4)  # the largest difference there is
+        done = self.run_driver("run", self.scratch / "g.tir", "--input", self.INPUT, "--approximate", "gelu=tanh")
+        self.assertIn("GELU_APPROX_LEGALIZED", done.stderr)
+
+    def test_inputs_of_every_kind(self):
+        graph = self.write("g.tir", GELU)
+        expected = self.out("run", graph, "--input", self.INPUT)
+        text = self.write("x.txt", self.INPUT[2:])
+        tensors = self.write("x.safetensors", driver.safetensors(
+            {"x": ("F32", [4], driver.bits(self.VALUES)), "other": ("F32", [1], driver.bits([1]))}))
+        for value in (text, tensors):
+            self.assertEqual(self.out("run", graph, "--input", f"x={value}"), expected)
+        name, value = self.out("run", graph, "--input", self.INPUT).strip().split(" = ", 1)
+        self.assertEqual(self.document("run", graph, "--input", self.INPUT), {name: value})
+
+    def test_inputs_that_do_not_fit(self):
+        graph = self.write("g.tir", GELU)
+        self.refused("run", graph, error="input-missing")
+        self.refused("run", graph, "--input", "z=f32[4] [1, 2, 3, 4]", error="input-unknown")
+        self.refused("run", graph, "--input", "x=f32[3] [1, 2, 3]", error="input-type")
+        self.refused("run", graph, "--input", "x=f64[4] [1, 2, 3, 4]", error="input-type")
+        self.refused("run", graph, "--input", "x", error="option-invalid")
+        self.refused("run", graph, "--input", f"x={self.scratch / 'none.txt'}", error="file-not-found")
+        self.refused("run", graph, "--input", self.INPUT, "--target", "abacus", error="target-unknown")
+        self.refused("run", graph, "--input", self.INPUT, "--approximate", "x=y", error="approximation-unknown")
+
+
+class ListTest(driver.DriverTest):
+    def test_ops(self):
+        rows = self.document("ops")
+        names = [row["name"] for row in rows]
+        self.assertEqual(names, sorted(names))
+        self.assertLessEqual({"gelu", "matmul", "attention", "layer_norm"}, set(names))
+        text = self.out("ops")
+        for row in rows:
+            self.assertEqual(set(row["targets"]), {"cpu", "interp"})
+            self.assertRegex(text, rf"(?m)^{row['name']} ")
+
+    def test_targets(self):
+        self.assertEqual([(row["name"], row["ready"]) for row in self.document("targets")],
+                         [("cpu", True), ("interp", True)])
+        self.assertRegex(self.out("targets"), r"(?m)^cpu +ready ")
+
+    def test_docs(self):
+        written = self.document("docs", "--output", self.scratch / "docs")
+        pages = [path for path in (self.scratch / "docs").rglob("*") if path.is_file()]
+        self.assertEqual(len(pages), written["pages"])
+        self.assertGreater(len(pages), len(self.document("ops")))
+
+
+if __name__ == "__main__":
+    driver.main()

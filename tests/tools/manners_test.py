@@ -1,0 +1,228 @@
+"""What holds for every command: help, JSON, exit codes, errors, and silence where it was asked for."""
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import time
+
+import driver
+import small_model
+
+COMMANDS = ("embed", "inspect", "verify", "bench", "graph", "opt", "run", "ops", "targets", "docs", "explain")
+GRAPH = 'graph @f {\n  %x = input {name = "x"} : f32[2]\n  %y = abs %x : f32[2]\n  output %y {name = "y"}\n}\n'
+
+
+class HelpTest(driver.DriverTest):
+    def test_lists_every_command(self):
+        text = self.out("--help")
+        listed = re.findall(r"^  ([a-z]+)  +\S", text.split("Commands:")[1].split("Example:")[0], re.M)
+        self.assertEqual(sorted(listed), sorted(COMMANDS))
+
+    def test_is_short_with_one_example(self):
+        for name in COMMANDS:
+            with self.subTest(command=name):
+                done = self.run_driver(name, "--help")
+                self.assertEqual(done.stderr, "")
+                text = done.stdout.decode()
+                lines = text.rstrip("\n").split("\n")
+                self.assertLessEqual(len(lines), 45)
+                self.assertLessEqual(max(map(len, lines)), 100)
+                self.assertIn(f"Usage: capra {name}", text)
+                self.assertEqual(text.count("Example:\n"), 1)
+                self.assertTrue(lines[-1].startswith(f"  capra {name}"), lines[-1])
+                for flag in re.findall(r"--[a-z-]+", lines[-1]):
+                    self.assertRegex("\n".join(lines[:-1]), rf"(?m)^  {flag}\b")
+
+    def test_short_flag_and_version(self):
+        self.assertEqual(self.out("embed", "-h"), self.out("embed", "--help"))
+        self.assertRegex(self.out("--version"), r"^capra \d+\.\d+\.\d+\n$")
+
+
+class CommandLineTest(driver.DriverTest):
+    def test_unknown_flag_names_the_nearest(self):
+        for name in COMMANDS:
+            with self.subTest(command=name):
+                message = self.refused(name, "--jsno", error="command-line")
+                self.assertIn("'--jsno'", message)
+                self.assertIn("did you mean '--json'?", message)
+        message = self.refused("embed", "m", "--token-bugdet=5", error="command-line")
+        self.assertIn("did you mean '--token-budget'?", message)
+        message = self.refused("embed", "m", "--zzzzzzzz", error="command-line")
+        self.assertNotIn("did you mean", message)
+        self.assertIn("capra embed --help", message)
+
+    def test_unknown_command_names_the_nearest(self):
+        self.assertIn("did you mean 'embed'?", self.refused("embde", error="command-line"))
+        self.assertNotIn("did you mean", self.refused("qqqqqqqq", error="command-line"))
+
+    def test_missing_parts(self):
+        self.assertIn("no command", self.refused(error="command-line"))
+        self.refused("embed", error="command-line")
+        self.refused("opt", "x.tir", error="command-line")
+        self.refused("embed", "m", "--threads", error="command-line")
+        self.refused("inspect", "m", "surplus", error="command-line")
+
+    def test_bad_values(self):
+        for arguments in (("--threads", "0"), ("--threads", "two"), ("--token-budget", "-1"),
+                          ("--on-overflow", "wrap"), ("--max-length", "x")):
+            with self.subTest(arguments=arguments):
+                message = self.refused("embed", "m", "--text", "a", *arguments, error="option-invalid")
+                self.assertIn(arguments[0], message)
+        self.refused("verify", "m", "--max-error", "-1", error="option-invalid")
+        self.refused("bench", "m", "--seconds", "0", error="option-invalid")
+
+    def test_a_repeatable_option_takes_one_value_a_time(self):
+        # The model must not be taken for a second value of the option before it.
+        for arguments in (("embed", "--text", "a"), ("inspect", "--approximate", "gelu=tanh")):
+            self.assertIn("no_such_folder", self.refused(*arguments, "no_such_folder", error="file-not-found"))
+
+    def test_explain(self):
+        message = self.refused("explain", "utf8-invalit", error="code-unknown")
+        self.assertIn("did you mean 'utf8-invalid'?", message)
+        codes = self.document("explain")
+        self.assertGreater(len(codes), 80)
+        for line in self.out("explain").splitlines():
+            code, text = line.split(maxsplit=1)
+            self.assertEqual(codes[code], text)
+
+
+class JsonTest(small_model.SmallModelTest):
+    needs_tokenizer = False
+
+    def test_every_command_gives_one_document(self):
+        graph = self.write("f.tir", GRAPH)
+        ids = self.write("ids.txt", "2 5 6 3\n2 3\n")
+        asked = {
+            "embed": (self.model, "--token-ids", "--input", ids), "inspect": (self.model,),
+            "bench": (self.model, "--workload", "12", "--seconds", "0.01", "--thread-counts", "1"),
+            "graph": (self.model,), "opt": (graph, "--passes", "canonicalize"),
+            "run": (graph, "--input", "x=f32[2] [-1, 2]"), "ops": (), "targets": (),
+            "docs": ("--output", self.scratch / "docs"), "explain": ("utf8-invalid",)}
+        for name in COMMANDS:
+            if name == "verify":
+                continue  # takes text: VerifyTest
+            with self.subTest(command=name):
+                done = self.run_driver(name, *asked[name], "--json")
+                self.assertIsInstance(json.loads(done.stdout), (dict, list))
+                self.assertEqual(done.stderr, "")
+
+    def test_beside_a_file_too(self):
+        graph = self.write("f.tir", GRAPH)
+        written = self.document("run", graph, "--input", "x=f32[2] [-1, 2]", "--output", self.scratch / "y.safetensors")
+        self.assertEqual(written["output"], str(self.scratch / "y.safetensors"))
+        for form in ("jsonl", "csv", "npy"):
+            path = self.scratch / f"v.{form}"
+            written = self.document("embed", self.model, "--token-ids", "--text", "2 3", "--format", form,
+                                    "--output", path)
+            self.assertEqual((written["rows"], written["dimension"]), (1, small_model.HIDDEN))
+            self.assertTrue(path.exists())
+
+    def test_nothing_on_standard_output_when_it_fails(self):
+        for name in ("inspect", "verify", "bench", "graph"):
+            self.assertEqual(self.run_driver(name, self.scratch / "none", "--json", code=driver.BAD).stdout, b"")
+
+    def test_rows_as_csv_are_no_json(self):
+        self.refused("embed", self.model, "--token-ids", "--text", "2 3", "--format", "csv", "--json",
+                     error="option-invalid")
+
+    def test_bench_has_the_stated_keys(self):
+        result = self.document("bench", self.model, "--workload", "12,mixed", "--seconds", "0.01",
+                               "--thread-counts", "1,2")
+        self.assertEqual({"peak", "bandwidth", "workloads"}, set(result))
+        self.assertEqual([row["threads"] for row in result["peak"]], [1, 2])
+        self.assertEqual([(row["name"], row["threads"]) for row in result["workloads"]],
+                         [("12", 1), ("mixed", 1), ("12", 2), ("mixed", 2)])
+        for row in result["workloads"]:
+            self.assertLessEqual({"name", "threads", "tokens_per_second", "gflops", "share_of_peak", "groups"},
+                                 set(row))
+            self.assertGreater(row["tokens_per_second"], 0)
+        self.refused("bench", self.model, "--workload", "13", error="option-invalid")
+
+
+class VerifyTest(small_model.SmallModelTest):
+    def test_one_document_and_exit_codes(self):
+        result = self.document("verify", self.model)
+        self.assertTrue(result["passed"])
+        self.assertEqual(result["differing_values"], 0)
+        self.assertEqual(result["batch_differing_values"], 0)
+        self.assertLess(result["error"], 1e-6)
+        self.assertEqual(result["approximations"], [])
+        failed = self.document("verify", self.model, "--max-error", "0", code=driver.NO)
+        self.assertFalse(failed["passed"])
+        self.assertTrue(failed["failures"])
+
+    def test_text_ends_with_the_approximations_in_force(self):
+        text = self.out("verify", self.model, "--quiet")
+        self.assertRegex(text, r"parity: .* passed\n")
+        self.assertTrue(text.endswith("approximations in force: none\n"))
+        text = self.out("verify", self.model, "--approximate", "gelu=tanh", "--quiet", code=driver.NO)
+        self.assertRegex(text, r"parity: .* failed\n")
+        self.assertTrue(text.endswith(
+            "approximations in force: 2\n"
+            "  gelu(approximate=false) -> gelu(approximate=true) on 2 nodes (encoder.layer.0.feed_forward, ...), "
+            "largest error of one activation 4.8E-4 [asked for by --approximate gelu=tanh]\n"), text[-400:])
+
+    def test_declared_token_ids_are_compared(self):
+        texts = [{"id": 0, "text": "goat", "token_ids": [2, 4, 3]}, {"id": 1, "text": "rock", "token_ids": [2, 4, 3]}]
+        path = self.write("texts.json", json.dumps(texts))
+        result = self.document("verify", self.model, "--texts", path, code=driver.NO)
+        self.assertEqual((result["token_rows_declared"], result["token_rows_differing"]), (2, 1))
+
+    def test_texts_that_cannot_be_read(self):
+        self.refused("verify", self.model, "--texts", self.write("a.json", '{"text": "x"}'), error="input-json")
+        self.refused("verify", self.model, "--texts", self.write("b.json", '[{"id": 1}]'), error="input-json")
+        self.refused("verify", self.model, "--texts", self.write("c.txt", ""), error="input-missing")
+        self.refused("verify", self.model, "--texts", self.scratch / "none.txt", error="file-not-found")
+        self.refused("verify", self.model, "--against", self.scratch / "none.safetensors", error="file-not-found")
+
+    def test_budget(self):
+        rows = self.document("verify", self.model, "--approximate", "gelu=tanh", "--budget", code=driver.NO)["budget"]
+        self.assertEqual([row["approximations"] for row in rows], ["none", "gelu=tanh"])
+        self.assertLess(rows[0]["error"], 1e-6)
+        self.assertGreater(rows[1]["error"], 1e-6)
+
+
+class QuietTest(small_model.SmallModelTest):
+    needs_tokenizer = False
+
+    def test_notes(self):
+        arguments = ("embed", self.model, "--token-ids", "--text", "2 3", "--no-normalize")
+        self.assertIn("note: ", self.run_driver(*arguments).stderr)
+        self.assertEqual(self.run_driver(*arguments, "--quiet").stderr, "")
+
+    def test_progress_only_on_a_terminal(self):
+        self.assertIn("texts", self.slow_embed(terminal=True))
+        self.assertEqual(self.slow_embed(terminal=False), "")
+        self.assertEqual(self.slow_embed("--quiet", terminal=True), "")
+
+    def slow_embed(self, *extra, terminal):
+        """Rows that come in two parts, more than a second apart; returns what stands on standard error."""
+        ours, theirs = pty.openpty() if terminal else os.pipe()
+        process = subprocess.Popen(
+            driver.command("embed", self.model, "--token-ids", "--input", "-", *extra), stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL, stderr=theirs)
+        os.close(theirs)
+        process.stdin.write(b"2 3\n" * 1024)
+        process.stdin.flush()
+        time.sleep(1.3)
+        process.stdin.write(b"2 3\n" * 1024)
+        process.stdin.close()
+        said = b""
+        while select.select([ours], [], [], 60)[0]:
+            try:
+                part = os.read(ours, 4096)
+            except OSError:  # a terminal whose other end has gone
+                break
+            if not part:
+                break
+            said += part
+        os.close(ours)
+        self.assertEqual(process.wait(), driver.DONE)
+        return said.decode()
+
+
+if __name__ == "__main__":
+    driver.main()

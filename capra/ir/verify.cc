@@ -109,6 +109,7 @@ class Verifier {
 
   Status check_type(NodeId id, const Node& node) {
     std::vector<const TensorType*> types;
+    types.reserve(node.operands.size());
     for (const NodeId operand : node.operands) {
       types.push_back(operand == kAbsent ? nullptr : &graph_.node(operand).type);
     }

@@ -78,6 +78,7 @@ class BodyParser {
       return {};
     }
     std::vector<std::string_view> names = {"group", "input", "output", "parameter"};
+    names.reserve(names.size() + ops_.size());
     for (const OpDef* op : ops_) names.push_back(op->name);
     return fail("op-unknown", "there is no op '" + std::string(name.text.substr(0, 80)) + "'",
                 reader_.at(name), did_you_mean(name.text, names));
@@ -211,6 +212,7 @@ class BodyParser {
       node.attrs[1] = *written;
     }
     std::vector<const TensorType*> types;
+    types.reserve(node.operands.size());
     for (const NodeId operand : node.operands) {
       types.push_back(operand == kAbsent ? nullptr : &graph_.node(operand).type);
     }

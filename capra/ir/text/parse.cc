@@ -88,6 +88,7 @@ class BodyParser {
     const auto found = values_.find(token.text);
     if (found != values_.end()) return found->second;
     std::vector<std::string_view> names;
+    names.reserve(values_.size());
     for (const auto& [name, id] : values_) names.push_back(name);
     return reader_.needed(token, "the name of a value defined above",
                           did_you_mean(token.text, names));

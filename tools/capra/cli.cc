@@ -69,7 +69,7 @@ CLI::Option* takes(CLI::Option* option, const char* value, const char* group) {
   return option->option_text(value)->group(group);
 }
 
-void add_common(CLI::App& app, CommonOptions& options) {
+void add_common(CLI::App& app, OutputOptions& options) {
   app.add_flag("--json", options.json, "one JSON document on standard output")->group(kOutput);
   app.add_flag("--quiet", options.quiet, "no progress, no notes")->group(kOutput);
 }
@@ -273,7 +273,7 @@ void declare_explain(CLI::App& app, ExplainOptions& options) {
   example(app, "capra explain weights-incomplete");
 }
 
-void declare_list(CLI::App& app, CommonOptions& options, const std::string& line) {
+void declare_list(CLI::App& app, OutputOptions& options, const std::string& line) {
   add_common(app, options);
   example(app, line);
 }
@@ -349,12 +349,12 @@ Result<Command> parse_command_line(int argc, const char* const* argv) {
                            declare_graph);
   subcommand<OptOptions>(root, chosen, "opt", "run passes on graph text", run_opt, declare_opt);
   subcommand<RunOptions>(root, chosen, "run", "execute graph text", run_run, declare_run);
-  subcommand<CommonOptions>(
+  subcommand<OutputOptions>(
       root, chosen, "ops", "the ops and which target runs them", run_ops,
-      [](CLI::App& app, CommonOptions& options) { declare_list(app, options, "capra ops"); });
-  subcommand<CommonOptions>(
+      [](CLI::App& app, OutputOptions& options) { declare_list(app, options, "capra ops"); });
+  subcommand<OutputOptions>(
       root, chosen, "targets", "the targets and what they need", run_targets,
-      [](CLI::App& app, CommonOptions& options) { declare_list(app, options, "capra targets"); });
+      [](CLI::App& app, OutputOptions& options) { declare_list(app, options, "capra targets"); });
   subcommand<DocsOptions>(root, chosen, "docs", "write the operator pages", run_docs, declare_docs);
   subcommand<ExplainOptions>(root, chosen, "explain", "what a diagnostic code means", run_explain,
                              declare_explain);

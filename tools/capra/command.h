@@ -21,13 +21,13 @@ enum Exit : int {
 };
 
 /// What every command has.
-struct CommonOptions {
+struct OutputOptions {
   bool json = false;
   bool quiet = false;
 };
 
 /// A command that loads a model.
-struct ModelOptions : CommonOptions {
+struct ModelOptions : OutputOptions {
   std::string model;
   EmbeddingOptions embedding;
 };
@@ -63,14 +63,14 @@ struct GraphOptions : ModelOptions {
   bool states = false;
 };
 
-struct OptOptions : CommonOptions {
+struct OptOptions : OutputOptions {
   std::string file;
   std::vector<std::string> passes;
   bool print_after_all = false;
   bool verify_each = false;
 };
 
-struct RunOptions : CommonOptions {
+struct RunOptions : OutputOptions {
   std::string file;
   std::vector<std::string> inputs;  ///< name=FILE
   std::string parameters;           ///< a safetensors file; empty: none
@@ -86,11 +86,11 @@ struct BenchOptions : ModelOptions {
   std::vector<int> thread_counts;
 };
 
-struct DocsOptions : CommonOptions {
+struct DocsOptions : OutputOptions {
   std::string output = "docs/generated";
 };
 
-struct ExplainOptions : CommonOptions {
+struct ExplainOptions : OutputOptions {
   std::string code;
 };
 
@@ -101,8 +101,8 @@ Result<int> run_verify(const VerifyOptions& options);
 Result<int> run_graph(const GraphOptions& options);
 Result<int> run_opt(const OptOptions& options);
 Result<int> run_run(const RunOptions& options);
-Result<int> run_ops(const CommonOptions& options);
-Result<int> run_targets(const CommonOptions& options);
+Result<int> run_ops(const OutputOptions& options);
+Result<int> run_targets(const OutputOptions& options);
 Result<int> run_docs(const DocsOptions& options);
 Result<int> run_explain(const ExplainOptions& options);
 Result<int> run_bench(const BenchOptions& options);

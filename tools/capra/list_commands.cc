@@ -21,7 +21,7 @@ std::vector<DocTarget> doc_targets() {
 
 }  // namespace
 
-Result<int> run_ops(const CommonOptions& options) {
+Result<int> run_ops(const OutputOptions& options) {
   Json rows = Json::array();
   std::string text = fmt::format("{:<14}", "op");
   for (const Target* target : all_targets()) text += fmt::format(" {:<12}", target->name);
@@ -45,7 +45,7 @@ Result<int> run_ops(const CommonOptions& options) {
   return kDone;
 }
 
-Result<int> run_targets(const CommonOptions& options) {
+Result<int> run_targets(const OutputOptions& options) {
   Json rows = Json::array();
   std::string text;
   for (const Target* target : all_targets()) {

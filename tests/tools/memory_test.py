@@ -1,0 +1,68 @@
+"""Memory of `embed`: bounded by the weights and 100 MiB at a stated budget, and flat however long the input is."""
+
+import json
+import os
+import pathlib
+import random
+import subprocess
+import threading
+
+import driver
+
+BUDGET = 2048  # tokens computed together
+ROOM = 100 << 20
+GROWTH = 4 << 20  # what the allocator may still add after the first two fifths
+WORDS = "the goat climbs rocks above a village and looks down on river mill bridge road bell night water".split()
+
+
+def lengths(count, longest, every):
+    """Random lengths up to `longest`; where `every` is given, every so-many-th is up to 254 words long."""
+    numbers = random.Random(11)
+    for i in range(count):
+        yield numbers.randint(0, 254 if every and i % every == 0 else longest)
+
+
+class MemoryTest(driver.DriverTest):
+    def test_ten_thousand_random_lengths(self):
+        """In label ci most texts are short; the nightly run has all lengths alike."""
+        nightly = os.environ.get("CAPRA_TEST_NIGHTLY") == "1"
+        wanted = list(lengths(10_000, 254 if nightly else 16, 0 if nightly else 100))
+        model = driver.checkpoint()
+        process = subprocess.Popen(
+            driver.command("embed", model, "--input", "-", "--token-budget", BUDGET, "--threads", "2"),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+        def feed():
+            numbers = random.Random(12)
+            for length in wanted:
+                process.stdin.write((" ".join(numbers.choices(WORDS, k=length)) + "\n").encode())
+            process.stdin.close()
+
+        feeder = threading.Thread(target=feed)
+        feeder.start()
+        peaks = {}
+        for index, line in enumerate(process.stdout):
+            row = json.loads(line)
+            self.assertEqual((row["index"], row["tokens"]), (index, wanted[index] + 2))
+            if index in (4000, 9900):
+                peaks[index] = self.peak(process.pid)
+        feeder.join()
+        self.assertEqual(process.wait(), driver.DONE)
+        self.assertEqual(index, len(wanted) - 1)
+        weights = (model / "model.safetensors").stat().st_size
+        print(f"peak resident set: {peaks[9900] / 2**20:.1f} MiB, weights {weights / 2**20:.1f} MiB, "
+              f"grown since row 4000: {(peaks[9900] - peaks[4000]) / 2**20:.2f} MiB")
+        self.assertLessEqual(peaks[9900], weights + ROOM)
+        self.assertLessEqual(peaks[9900] - peaks[4000], GROWTH)
+
+    @staticmethod
+    def peak(process):
+        """VmHWM in bytes."""
+        for line in pathlib.Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+        raise ValueError("no VmHWM")
+
+
+if __name__ == "__main__":
+    driver.main()

@@ -7,12 +7,11 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/capra ${PROJECT_SOURCE_DIR}/models
   FILES_MATCHING PATTERN "*.h"
   PATTERN "targets" EXCLUDE
   PATTERN "tokenizers_c" EXCLUDE)
-# Of a target, its record is public; rows and kernels are not.
+# Of a target its record is public, and the choice of an instruction set; rows and kernels are not.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/capra/targets
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/capra
-  FILES_MATCHING PATTERN "target.h" PATTERN "all_targets.h"
-  PATTERN "kernels" EXCLUDE
-  PATTERN "isa" EXCLUDE)
+  FILES_MATCHING PATTERN "target.h" PATTERN "all_targets.h" PATTERN "isa.h"
+  PATTERN "kernels" EXCLUDE)
 if(TARGET capra_driver)
   install(TARGETS capra_driver)
 endif()

@@ -2,7 +2,6 @@
 
 # capra_build_flags(TARGET): warnings, errors only where the preset asks for them.
 function(capra_build_flags target)
-  target_link_options(${target} PRIVATE -Wl,--allow-shlib-undefined)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow $<$<BOOL:${CAPRA_WERROR}>:-Werror>)
 endfunction()
 

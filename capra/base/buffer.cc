@@ -101,10 +101,12 @@ std::shared_ptr<Buffer> Buffer::wrap_mapping(std::byte* data, size_t size,
 void Buffer::drop_pages(size_t offset, size_t size) const {
   if (!file_mapping_ || size == 0) return;
   const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto start = reinterpret_cast<uintptr_t>(data_) + offset;
-  const uintptr_t begin = (start + page - 1) / page * page;
-  const uintptr_t end = (start + size) / page * page;
-  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  std::byte* const start = data_ + offset;
+  const uintptr_t address = reinterpret_cast<uintptr_t>(start);
+  const size_t skipped = (page - address % page) % page;
+  if (size < skipped + page) return;
+  // Rounded inwards: a page shared with a neighbour stays.
+  ::madvise(start + skipped, (size - skipped) / page * page, MADV_DONTNEED);
 }
 
 Result<std::shared_ptr<Buffer>> map_file(const std::string& path) {

@@ -114,6 +114,7 @@ Result<std::vector<Array>> Executable::run(Workspace& workspace,
     CAPRA_ASSIGN(const Shape shape, port.type.shape.bind(bindings));
     results.push_back(Array::zeros(port.type.dtype, shape.sizes()));
   }
+  refs.reserve(results.size());
   for (Array& result : results) refs.emplace_back(result);
   CAPRA_TRY(run(workspace, inputs, refs));
   return results;

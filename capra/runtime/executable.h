@@ -122,6 +122,7 @@ class Executable {
   static Failure symbol_conflict(const Port& port, const std::string& symbol, int64_t known,
                                  int64_t found);
 
+ private:
   std::vector<Port> inputs_;
   std::vector<Port> outputs_;
 };

@@ -148,7 +148,7 @@ class PlannedExecutable : public Executable {
     for (size_t index = 0; index < outputs.size(); ++index) {
       const View& view = state.views[static_cast<size_t>(plan_.outputs[index])];
       if (outputs[index].dtype == view.dtype && outputs[index].bytes == view.byte_size()) continue;
-      return output_size_failure(outputs_[index], view.byte_size(), outputs[index]);
+      return output_size_failure(this->outputs()[index], view.byte_size(), outputs[index]);
     }
     for (size_t id = 0; id < state.views.size(); ++id) {
       const PlanValue& value = plan_.values[id];

@@ -127,6 +127,7 @@ class Planner {
         constants_[static_cast<size_t>(result)] = std::move(data);
       } else {
         std::vector<int32_t> operands;
+        operands.reserve(node.operands.size());
         for (const NodeId operand : node.operands) {
           operands.push_back(operand == kAbsent ? -1 : of_node[static_cast<size_t>(operand)]);
         }

@@ -68,7 +68,8 @@ Result<std::unique_ptr<Step>> make_broadcast(const StepRequest&, const KernelTab
     const int lead = call.result.rank - x.rank;
     Strides strides{};
     for (int axis = 0; axis < x.rank; ++axis) {
-      if (x.dim(axis) != 1) strides[static_cast<size_t>(axis + lead)] = x.stride(axis);
+      if (x.dim(axis) != 1)
+        strides[static_cast<size_t>(axis) + static_cast<size_t>(lead)] = x.stride(axis);
     }
     copy_strided(call, x.data, strides);
   });

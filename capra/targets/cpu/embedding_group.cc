@@ -38,6 +38,13 @@ std::optional<Term> read_term(const GroupBody& body, NodeId id, const StepReques
     if (term.table < 0 || term.indices < 0 || body.attrs<GatherAttrs>(id).axis != 0) {
       return std::nullopt;
     }
+    // One row of the table a row of the result: no broadcasting, no lists of lists.
+    const auto rank = [&](int operand) {
+      return request.operands[static_cast<size_t>(operand)]->shape.rank();
+    };
+    if (body.node(id).type.shape != result || rank(term.table) != 2 || rank(term.indices) != 1) {
+      return std::nullopt;
+    }
     return term;
   }
   const int operand = body.ordinal(id);
@@ -143,8 +150,9 @@ Result<std::unique_ptr<Step>> make_embedding_norm(const StepRequest& request,
     return std::unique_ptr<Step>();
   EmbeddingForm form;
   form.eps = body.attrs<LayerNormAttrs>(norm).eps;
-  if (body.has(norm, 1) && (form.gamma = body.operand(norm, 1)) < 0) return std::unique_ptr<Step>();
-  if (body.has(norm, 2) && (form.beta = body.operand(norm, 2)) < 0) return std::unique_ptr<Step>();
+  if (!body.optional_operand(norm, 1, form.gamma) || !body.optional_operand(norm, 2, form.beta)) {
+    return std::unique_ptr<Step>();
+  }
   if (!read_terms(body, body.node(norm).operands[0], request, form.terms))
     return std::unique_ptr<Step>();
   // The first addition has no order, so its gather may stand second.

@@ -33,6 +33,12 @@ class GroupBody {
   int operand(NodeId id, size_t index) const {
     return ordinal_[static_cast<size_t>(node(id).operands[index])];
   }
+  /// The same for an operand that may be absent: `found` stays -1 then. False if it is computed.
+  bool optional_operand(NodeId id, size_t index, int& found) const {
+    if (!has(id, index)) return true;
+    found = operand(id, index);
+    return found >= 0;
+  }
   /// Which operand of the group a node is; -1 if it is computed.
   int ordinal(NodeId id) const { return ordinal_[static_cast<size_t>(id)]; }
 

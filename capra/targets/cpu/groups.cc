@@ -67,9 +67,10 @@ class FusedLinearStep : public Step {
       : table_(table), form_(std::move(form)), weight_(std::move(weight)), bias_(std::move(bias)) {}
 
   bool takes_strided(size_t index) const override { return index == 0; }
-  // An element of the residual is read just before its place is written, and not again.
+  // An element of the residual is read just before its place is written, and not again; x is read
+  // by every column.
   bool may_overwrite(size_t index) const override {
-    return static_cast<int>(index) == form_.residual;
+    return index != 0 && static_cast<int>(index) == form_.residual;
   }
   bool reads(size_t index) const override {
     const int at = static_cast<int>(index);
@@ -161,8 +162,9 @@ std::optional<NormOperands> read_norm(const GroupBody& body, NodeId id) {
   if (!body.is(id, kLayerNorm)) return std::nullopt;
   NormOperands norm;
   norm.eps = body.attrs<LayerNormAttrs>(id).eps;
-  if (body.has(id, 1) && (norm.gamma = body.operand(id, 1)) < 0) return std::nullopt;
-  if (body.has(id, 2) && (norm.beta = body.operand(id, 2)) < 0) return std::nullopt;
+  if (!body.optional_operand(id, 1, norm.gamma) || !body.optional_operand(id, 2, norm.beta)) {
+    return std::nullopt;
+  }
   return norm;
 }
 
@@ -350,8 +352,7 @@ StepResult make_attention_qkv(const StepRequest& request, const KernelTable& tab
   if (form.dim[0] > kMost || form.dim[2] > kMost) return no_kernel();
   int* const optional[] = {&form.offsets, &form.key_lengths, &form.mask};
   for (size_t index = 0; index < 3; ++index) {
-    if (!body.has(attention, index + 3)) continue;
-    if ((*optional[index] = body.operand(attention, index + 3)) < 0) return no_kernel();
+    if (!body.optional_operand(attention, index + 3, *optional[index])) return no_kernel();
   }
   const auto attrs = body.attrs<AttentionAttrs>(attention);
   form.causal = attrs.causal;

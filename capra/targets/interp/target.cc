@@ -46,7 +46,7 @@ class InterpExecutable : public Executable {
         const std::vector<Array> results,
         interpret(graph_, arrays, parameters_, static_cast<State&>(workspace.state()).pool));
     for (size_t index = 0; index < results.size(); ++index) {
-      CAPRA_TRY(store(results[index], outputs[index], outputs_[index]));
+      CAPRA_TRY(store(results[index], outputs[index], this->outputs()[index]));
     }
     return {};
   }

@@ -118,7 +118,7 @@ Result<SentenceHead> load_head(Parts& parts) {
 }
 
 Status choose_limit(Parts& parts) {
-  const int64_t positions = parts.encoder->max_positions() - parts.encoder->first_position();
+  const int64_t positions = parts.encoder->longest_sequence();
   const TokenLimit declared = token_limit(parts.config, positions);
   parts.limit = declared;
   if (!parts.options.max_length) return {};
@@ -138,8 +138,14 @@ Status choose_limit(Parts& parts) {
   return {};
 }
 
-void choose_prompt(Parts& parts) {
+// Prompts are text: token ids are used as they are.
+Status choose_prompt(Parts& parts) {
   const SentenceConfig& config = parts.config;
+  if (!parts.options.tokenizer) {
+    if (!parts.options.prompt) return {};
+    return fail("option-invalid", "a prompt cannot be put before token ids", "--prompt",
+                "give text, or ids that hold the prompt");
+  }
   if (parts.options.prompt) {
     const auto named = config.prompts.find(*parts.options.prompt);
     parts.prompt = named == config.prompts.end() ? *parts.options.prompt : named->second;
@@ -153,6 +159,7 @@ void choose_prompt(Parts& parts) {
                               parts.prompt + "\"");
     }
   }
+  return {};
 }
 
 // Without a tokenizer the model still takes token ids; whoever gives text is told what is wrong.
@@ -198,6 +205,14 @@ Result<Graph> EmbeddingModel::Parts::approximated(Graph traced,
 
 Result<EmbeddingModel> EmbeddingModel::load(const std::string& folder,
                                             const EmbeddingOptions& options) {
+  return as_result<Result<EmbeddingModel>>([&]() -> Result<EmbeddingModel> {
+    CAPRA_ASSIGN(std::unique_ptr<Parts> parts, open_parts(folder, options));
+    return EmbeddingModel(std::move(parts));
+  });
+}
+
+Result<std::unique_ptr<EmbeddingModel::Parts>> EmbeddingModel::open_parts(
+    const std::string& folder, const EmbeddingOptions& options) {
   auto parts = std::make_unique<Parts>();
   parts->folder = folder;
   parts->options = options;
@@ -209,7 +224,7 @@ Result<EmbeddingModel> EmbeddingModel::load(const std::string& folder,
   CAPRA_ASSIGN(parts->encoder, open_encoder(config));
   CAPRA_ASSIGN(parts->head, load_head(*parts));
   CAPRA_TRY(choose_limit(*parts));
-  choose_prompt(*parts);
+  CAPRA_TRY(choose_prompt(*parts));
   parts->token_budget = options.token_budget > 0 ? options.token_budget : kDefaultTokenBudget;
 
   // The tokenizer takes as long to load as the weights; neither needs the other.
@@ -234,7 +249,7 @@ Result<EmbeddingModel> EmbeddingModel::load(const std::string& folder,
                compile(*parts->target, parts->graph, parts->weights.parameters, compile_options));
 
   if (loading.valid()) CAPRA_TRY(take_tokenizer(*parts, loading.get()));
-  return EmbeddingModel(std::move(parts));
+  return parts;
 }
 
 }  // namespace capra

@@ -29,6 +29,10 @@ Status EmbeddingModel::has_tokenizer() const {
 }
 
 Result<PackedTokens> EmbeddingModel::tokenize(std::span<const std::string_view> texts) const {
+  return as_result<Result<PackedTokens>>([&] { return tokenize_texts(texts); });
+}
+
+Result<PackedTokens> EmbeddingModel::tokenize_texts(std::span<const std::string_view> texts) const {
   CAPRA_TRY(has_tokenizer());
   const EncodeOptions encode{
       .max_tokens = parts_->limit.tokens,
@@ -66,7 +70,8 @@ Status EmbeddingModel::embed(std::span<const std::string_view> texts, std::span<
   CAPRA_ASSIGN(const PackedTokens packed, tokenize(texts));
   const std::vector<int64_t> prompt_tokens(parts_->prompt_size > 0 ? texts.size() : 0,
                                            parts_->prompt_size);
-  CAPRA_TRY(parts_->embed_packed(packed.ids, packed.offsets, vectors, prompt_tokens));
+  CAPRA_TRY(as_result<Status>(
+      [&] { return parts_->embed_packed(packed.ids, packed.offsets, vectors, prompt_tokens); }));
   for (size_t i = 0; i < reports.size() && i < packed.reports.size(); ++i) {
     reports[i] = packed.reports[i];
   }
@@ -75,7 +80,7 @@ Status EmbeddingModel::embed(std::span<const std::string_view> texts, std::span<
 
 Status EmbeddingModel::embed_ids(std::span<const int32_t> ids, std::span<const int64_t> offsets,
                                  std::span<float> vectors) const {
-  return parts_->embed_packed(ids, offsets, vectors);
+  return as_result<Status>([&] { return parts_->embed_packed(ids, offsets, vectors); });
 }
 
 std::vector<DescriptionLine> EmbeddingModel::describe() const {

@@ -100,6 +100,9 @@ class EmbeddingModel {
   const Parts& parts() const { return *parts_; }
 
  private:
+  static Result<std::unique_ptr<Parts>> open_parts(const std::string& folder,
+                                                   const EmbeddingOptions& options);
+  Result<PackedTokens> tokenize_texts(std::span<const std::string_view> texts) const;
   explicit EmbeddingModel(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,6 +73,19 @@ struct EmbeddingModel::Parts {
   mutable std::mutex idle_mutex;
   mutable std::vector<std::unique_ptr<BatchWorkspace>> idle;
 };
+
+/// Calls `body`; an `Error` or a lack of memory becomes the failure of the Result it returns.
+template <class R, class Body>
+R as_result(const Body& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    return fail(error.diagnostic());
+  } catch (const std::bad_alloc&) {
+    return fail("out-of-memory", "there is not enough memory for this request", {},
+                "give a smaller input, --token-budget or --max-length");
+  }
+}
 
 /// Whether packed ids can be run: offsets that cut them, ids within the vocabulary, lengths within
 /// the positions. Fails as EmbeddingModel::embed_ids says.

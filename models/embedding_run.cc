@@ -13,7 +13,7 @@ Status check_packed(const Encoder& encoder, std::span<const int32_t> ids,
     return fail("offsets-invalid",
                 "offsets must start at 0 and end at the number of ids, " + number_text(count));
   }
-  const int64_t longest = encoder.max_positions();
+  const int64_t longest = encoder.longest_sequence();
   for (size_t i = 0; i + 1 < offsets.size(); ++i) {
     const std::string at = "sequence " + number_text(static_cast<int64_t>(i));
     if (offsets[i + 1] < offsets[i] || offsets[i + 1] > count) {

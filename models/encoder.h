@@ -38,12 +38,14 @@ class Encoder {
   virtual int64_t layers() const = 0;
   virtual int64_t heads() const = 0;
   virtual int64_t vocabulary() const = 0;
-  /// Tokens of the longest sequence that has positions.
+  /// Rows of the position table.
   virtual int64_t max_positions() const = 0;
   /// Types a token can have; 1 if the model has none.
   virtual int64_t token_types() const = 0;
   /// The position of the first token of a sequence.
   virtual int64_t first_position() const { return 0; }
+  /// Tokens the longest sequence may have.
+  int64_t longest_sequence() const { return max_positions() - first_position(); }
   /// Lines for people: name and value, such as `activation`: `gelu (exact, erf), from hidden_act`.
   virtual std::vector<std::pair<std::string, std::string>> describe() const = 0;
 

@@ -99,6 +99,7 @@ constexpr DiagnosticCode kCodes[] = {
     {"tensor-has-no-data", "a traced tensor was asked for numbers"},
     {"tensor-missing", "a checkpoint has no tensor of this name"},
     {"text-syntax", "graph text does not follow the grammar"},
+    {"threads-unavailable", "the system refuses to start as many threads as were asked for"},
     {"token-id-out-of-range", "a token id is outside the model's vocabulary"},
     {"token-limit-too-small", "the token limit leaves no room beside the special tokens"},
     {"tokenizer-failed", "the tokenizer cannot encode this text"},

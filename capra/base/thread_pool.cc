@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <exception>
 #include <fstream>
 #include <mutex>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "capra/base/diagnostic.h"
@@ -117,6 +120,19 @@ struct ThreadPool::State {
   std::mutex parked;
   std::condition_variable wake;
 
+  // The first exception of a run; the tasks that are left are still taken.
+  std::mutex failing;
+  std::exception_ptr failure;
+
+  void run_one(int64_t index, int worker) {
+    try {
+      task(context, index, worker);
+    } catch (...) {
+      const std::lock_guard lock(failing);
+      if (failure == nullptr) failure = std::current_exception();
+    }
+  }
+
   void work(int worker) {
     const int count = static_cast<int>(ranges.size());
     for (int step = 0; step < count; ++step) {
@@ -124,7 +140,7 @@ struct ThreadPool::State {
       while (true) {
         const int64_t mine = range.next.fetch_add(1, std::memory_order_relaxed);
         if (mine >= range.end) break;
-        task(context, mine, worker);
+        run_one(mine, worker);
       }
     }
   }
@@ -160,15 +176,28 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool(int threads) {
   const int count = threads > 0 ? threads : available_cpus();
   state_ = std::make_unique<State>(count);
-  for (int worker = 1; worker < count; ++worker) {
-    state_->workers.emplace_back([state = state_.get(), worker] { state->loop(worker); });
+  try {
+    for (int worker = 1; worker < count; ++worker) {
+      state_->workers.emplace_back([state = state_.get(), worker] { state->loop(worker); });
+    }
+  } catch (const std::system_error& error) {
+    const std::string got = std::to_string(state_->workers.size() + 1);
+    stop();
+    throw Error({"threads-unavailable",
+                 "the system gives no more than " + got + " threads, " + std::to_string(count) +
+                     " were asked for: " + error.what(),
+                 {},
+                 "ask for fewer with --threads"});
   }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
   state_->stop.store(true, std::memory_order_release);
   state_->publish();
   for (std::thread& worker : state_->workers) worker.join();
+  state_->workers.clear();
 }
 
 int ThreadPool::threads() const { return static_cast<int>(state_->ranges.size()); }
@@ -199,6 +228,7 @@ void ThreadPool::run_erased(int64_t tasks, Task task, const void* context) {
     else
       std::this_thread::yield();
   }
+  if (state.failure != nullptr) std::rethrow_exception(std::exchange(state.failure, nullptr));
 }
 
 }  // namespace capra

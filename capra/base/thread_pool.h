@@ -18,7 +18,8 @@ int cgroup_cpu_limit(const char* root, const char* self);
 /// A pool of `threads` workers, the caller among them. One run at a time; further callers wait.
 class ThreadPool {
  public:
-  /// `threads` >= 1; 0 means available_cpus().
+  /// `threads` >= 1; 0 means available_cpus(). Throws `Error` (`threads-unavailable`) when the
+  /// system refuses one.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -28,7 +29,7 @@ class ThreadPool {
 
   /// Calls `body(task, worker)` once for each task in [0, tasks), worker in [0, threads()), and
   /// returns when all are done. Each worker takes a contiguous range, then helps with what is left.
-  /// `body` must not throw. No allocation.
+  /// The first exception of a body is thrown again here, when all are done. No allocation.
   template <class Body>
   void run(int64_t tasks, const Body& body) {
     run_erased(
@@ -41,6 +42,7 @@ class ThreadPool {
 
  private:
   using Task = void (*)(const void* context, int64_t task, int worker);
+  void stop();
   void run_erased(int64_t tasks, Task task, const void* context);
 
   struct State;

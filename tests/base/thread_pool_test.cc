@@ -2,7 +2,9 @@
 #include "capra/base/thread_pool.h"
 
 #include <gtest/gtest.h>
+
 #include <sched.h>
+#include <stdexcept>
 
 #include <algorithm>
 #include <atomic>
@@ -75,6 +77,22 @@ TEST(ThreadPool, ManyCallersShareOnePool) {
   }
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(total.load(), 6 * 50 * 40);
+}
+
+TEST(ThreadPool, AnExceptionOfATaskReachesTheCaller) {
+  for (const int threads : {1, 2, 4}) {
+    ThreadPool pool(threads);
+    std::atomic<int> ran{0};
+    const auto body = [&](int64_t task, int) {
+      ++ran;
+      if (task == 5) throw std::runtime_error("task 5");
+    };
+    EXPECT_THROW(pool.run(10, body), std::runtime_error);
+    // The pool is as good as before.
+    ran = 0;
+    pool.run(5, body);
+    EXPECT_EQ(ran, 5);
+  }
 }
 
 TEST(ThreadPool, UnevenTasksAreShared) {

@@ -10,10 +10,12 @@
 namespace capra {
 namespace {
 
-/// A gather of rows of a table by a list, read by one node.
-bool is_row_gather(const GraphRewriter& rewriter, NodeId id) {
+/// A gather of rows of a table by a list, read by one node; of the type of the result, so that no
+/// row of it is broadcast.
+bool is_row_gather(const GraphRewriter& rewriter, NodeId id, const TensorType& type) {
   const Graph& graph = rewriter.source();
   if (!is_op(graph, id, kGather) || !rewriter.used_once(id)) return false;
+  if (graph.node(id).type != type) return false;
   return position_of(graph.node(id).attrs_as<GatherAttrs>().axis, 2) == 0 &&
          graph.node(operand(graph, id, 0)).type.shape.rank() == 2 &&
          graph.node(operand(graph, id, 1)).type.shape.rank() == 1;
@@ -37,7 +39,7 @@ bool embedding_layer_norm(GraphRewriter& rewriter, NodeId root) {
   if (adds.empty()) return false;
   terms.push_back(at);
   bool gathers = false;
-  for (const NodeId term : terms) gathers = gathers || is_row_gather(rewriter, term);
+  for (const NodeId term : terms) gathers = gathers || is_row_gather(rewriter, term, type);
   if (!gathers) return false;
 
   GroupBuilder group(rewriter, kFusedEmbeddingLayerNorm);
@@ -45,7 +47,7 @@ bool embedding_layer_norm(GraphRewriter& rewriter, NodeId root) {
   for (size_t i = 0; i < terms.size(); ++i) {
     const NodeId term = terms[terms.size() - 1 - i];
     const std::string number = std::to_string(i);
-    if (is_row_gather(rewriter, term)) {
+    if (is_row_gather(rewriter, term, type)) {
       const NodeId table = group.input("table" + number, operand(graph, term, 0));
       inputs.emplace_back(table, group.input("rows" + number, operand(graph, term, 1)));
     } else {

@@ -185,6 +185,22 @@ class VerifyTest(small_model.SmallModelTest):
         self.assertGreater(rows[1]["error"], 1e-6)
 
 
+class ThreadsTest(small_model.SmallModelTest):
+    needs_tokenizer = False
+
+    def threads(self, *arguments, **keywords):
+        return int(self.document("inspect", self.model, *arguments, **keywords)["description"]["threads"])
+
+    def test_affinity_bounds_the_default(self):
+        cpus = sorted(os.sched_getaffinity(0))
+        self.assertLessEqual(self.threads(), len(cpus))
+        self.assertEqual(self.threads(preexec_fn=lambda: os.sched_setaffinity(0, cpus[:1])), 1)
+
+    def test_threads_may_be_asked_for(self):
+        for count in (1, 3):
+            self.assertEqual(self.threads("--threads", count), count)
+
+
 class QuietTest(small_model.SmallModelTest):
     needs_tokenizer = False
 

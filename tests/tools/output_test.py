@@ -119,7 +119,10 @@ class OutputTest(small_model.SmallModelTest):
             pass
 
     def test_a_signal_leaves_nothing_behind(self):
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # A broken invariant aborts; that is an internal error with its own code, not a crash.
+        codes = {signal.SIGINT: -signal.SIGINT, signal.SIGTERM: -signal.SIGTERM, signal.SIGHUP: -signal.SIGHUP,
+                 signal.SIGABRT: driver.INTERNAL}
+        for number, code in codes.items():
             with self.subTest(signal=number):
                 process = subprocess.Popen(
                     driver.command(*self.embed("--input", "-", "--output", self.scratch / "v.npy", "--format", "npy")),
@@ -132,8 +135,9 @@ class OutputTest(small_model.SmallModelTest):
                     time.sleep(0.01)
                 self.assertRegex(self.names()[0], r"^v\.npy\.\w{6}$")
                 process.send_signal(number)
-                process.communicate()
-                self.assertEqual(process.returncode, -number)
+                _, said = process.communicate()
+                self.assertEqual(process.returncode, code)
+                self.assertEqual(b"this is a bug" in said, code == driver.INTERNAL)
                 self.assertEqual(self.names(), [])
 
     @unittest.skipUnless(sys.platform == "linux" and os.geteuid() != 0, "root may write everywhere")

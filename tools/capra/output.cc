@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "tools/capra/command.h"
+
 namespace capra::driver {
 namespace {
 
@@ -33,9 +35,19 @@ extern "C" void remove_and_stop(int signal) {
   std::raise(signal);
 }
 
+// A broken invariant has printed itself: no core, no half-written file, the code of a bug.
+extern "C" void remove_and_report(int) {
+  if (has_unfinished.load(std::memory_order_acquire)) ::unlink(unfinished);
+  constexpr std::string_view kReport =
+      "  this is a bug: please report it with the command and its input\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kReport.data(), kReport.size());
+  ::_exit(kInternal);
+}
+
 }  // namespace
 
 void install_signal_handlers() {
+  std::signal(SIGABRT, remove_and_report);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {

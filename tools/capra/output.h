@@ -43,8 +43,8 @@ class Output {
 /// Prints a whole result to standard output; fails as Output does.
 Status print_result(std::string_view text);
 
-/// Makes SIGHUP, SIGINT and SIGTERM remove unfinished output, and SIGPIPE and SIGXFSZ a write
-/// error.
+/// Makes SIGHUP, SIGINT and SIGTERM remove unfinished output, SIGPIPE and SIGXFSZ a write error,
+/// and SIGABRT, which a broken invariant raises, exit code 70.
 void install_signal_handlers();
 
 }  // namespace capra::driver

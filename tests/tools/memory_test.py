@@ -47,6 +47,7 @@ class MemoryTest(driver.DriverTest):
             if index in (4000, 9900):
                 peaks[index] = self.peak(process.pid)
         feeder.join()
+        process.stdout.close()
         self.assertEqual(process.wait(), driver.DONE)
         self.assertEqual(index, len(wanted) - 1)
         weights = (model / "model.safetensors").stat().st_size

@@ -29,10 +29,9 @@ constexpr std::string_view kBuiltInTexts[] = {
     "Zażółć gęślą jaźń; naïve café, 2 000 €.",
     "山羊が岩を登る。",
     "def norm(v): return sum(x * x for x in v) ** 0.5  # L2",
-    "Nobody had expected the river to rise so quickly in a single night, and by the time the bells "
-    "of the lower town began to ring, the mill, the two bridges and most of the road along the "
-    "bank "
-    "were already under water.",
+    R"(Nobody had expected the river to rise so quickly in a single night, and by the time the bells of
+the lower town began to ring, the mill, the two bridges and most of the road along the bank were already
+under water.)",
 };
 
 struct VerifyTexts {

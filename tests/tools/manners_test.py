@@ -62,8 +62,12 @@ class CommandLineTest(driver.DriverTest):
         self.assertIn("no command", self.refused(error="command-line"))
         self.refused("embed", error="command-line")
         self.refused("opt", "x.tir", error="command-line")
-        self.refused("embed", "m", "--threads", error="command-line")
-        self.refused("inspect", "m", "surplus", error="command-line")
+        for option in (("--threads",), ("--threads=",), ("--text",), ("--format=",)):
+            self.assertIn(option[0].rstrip("=") + " needs a value",
+                          self.refused("embed", "m", *option, error="command-line"))
+        self.assertIn("no argument 'surplus' of 'capra inspect'",
+                      self.refused("inspect", "m", "surplus", error="command-line"))
+        self.assertIn("no option '--json' of 'capra'", self.refused("--json", error="command-line"))
 
     def test_bad_values(self):
         for arguments in (("--threads", "0"), ("--threads", "two"), ("--token-budget", "-1"),

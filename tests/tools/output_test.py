@@ -68,6 +68,7 @@ class OutputTest(small_model.SmallModelTest):
                                error="output-unwritable")
         self.assertIn("none", message)
         self.refused(*self.embed("--text", "2 3", "--output", self.scratch), error="output-unwritable")
+        self.refused(*self.embed("--text", "2 3", "--output", ""), error="output-unwritable")
         self.refused("docs", "--output", self.write("file", "x") / "docs", error="file-unwritable")
         graph = self.write("f.tir", 'graph @f {\n  %x = input : f32[1]\n  %y = abs %x\n  output %y\n}\n')
         self.refused("run", graph, "--input", "x=f32[1] [1]", "--output",

@@ -306,10 +306,12 @@ Failure usage(const CLI::App& root, const CLI::ParseError& error) {
   const std::string name = &app == &root ? "capra" : "capra " + app.get_name();
   const std::vector<std::string> extra = root.remaining(true);
   if (!extra.empty()) {
-    const bool is_command = &app == &root;
+    const std::string what = extra.front().starts_with('-') ? "option"
+                             : &app == &root                ? "command"
+                                                            : "argument";
     return fail("command-line",
-                "there is no " + std::string(is_command ? "command" : "option or argument") + " '" +
-                    extra.front() + "'" + (is_command ? "" : " of '" + name + "'"),
+                "there is no " + what + " '" + extra.front() + "'" +
+                    (what == "command" ? "" : " of '" + name + "'"),
                 {}, nearest_hint(app, extra.front()));
   }
   const std::string help = "see '" + name + " --help'";
@@ -319,6 +321,12 @@ Failure usage(const CLI::App& root, const CLI::ParseError& error) {
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     return fail("command-line", &app == &root ? "no command was given" : error.what(), {}, help);
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    // "--threads: 1 required INT missing"
+    const std::string_view text = error.what();
+    return fail("command-line", std::string(text.substr(0, text.find(':'))) + " needs a value", {},
+                help);
   }
   return fail("command-line", error.what(), {}, help);
 }

@@ -59,9 +59,10 @@ void install_signal_handlers() {
 Result<Output> Output::open(const std::string& path) {
   if (path == "-") return Output(stdout, "standard output", {});
   const auto unwritable = [&](int error) {
-    return fail("output-unwritable", std::strerror(error), path,
+    return fail("output-unwritable", std::strerror(error), path.empty() ? "--output" : path,
                 "check the folder and its permissions");
   };
+  if (path.empty()) return unwritable(ENOENT);
   struct stat status{};
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) return unwritable(EISDIR);

@@ -36,6 +36,13 @@ class HelpTest(driver.DriverTest):
                 for flag in re.findall(r"--[a-z-]+", lines[-1]):
                     self.assertRegex("\n".join(lines[:-1]), rf"(?m)^  {flag}\b")
 
+    def test_every_flag_is_on_the_page(self):
+        page = (driver.ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
+        for name in COMMANDS:
+            self.assertIn(f"capra {name}", page)
+            for flag in re.findall(r"(?m)^  (--[a-z-]+)", self.out(name, "--help")):
+                self.assertRegex(page, rf"[` ]{flag}\b(?!-)", f"{name}: {flag}")
+
     def test_short_flag_and_version(self):
         self.assertEqual(self.out("embed", "-h"), self.out("embed", "--help"))
         self.assertRegex(self.out("--version"), r"^capra \d+\.\d+\.\d+\n$")

@@ -41,7 +41,7 @@ Tensor Embedding::first_rows(const Context& context, const Dim& count) const {
 Tensor Embedding::row(const Context& context, int64_t index) const {
   const Tensor one = slice(
       table(context), {.starts = {index, 0}, .limits = Shape{index + 1, size_}, .strides = {1, 1}});
-  return reshape(one, {.shape = {size_}});
+  return reshape(one, {size_});
 }
 
 Tensor SelfAttention::operator()(const Tensor& x, const Tensor& offsets) const {
@@ -49,11 +49,11 @@ Tensor SelfAttention::operator()(const Tensor& x, const Tensor& offsets) const {
   const Tensor query = Linear(child("query"), size_, size_)(x);
   const Tensor key = Linear(child("key"), size_, size_)(x);
   const Tensor value = Linear(child("value"), size_, size_)(x);
-  const Tensor query_heads = reshape(query, {.shape = by_head});
-  const Tensor key_heads = reshape(key, {.shape = by_head});
-  const Tensor value_heads = reshape(value, {.shape = by_head});
+  const Tensor query_heads = reshape(query, by_head);
+  const Tensor key_heads = reshape(key, by_head);
+  const Tensor value_heads = reshape(value, by_head);
   const Tensor mixed = attention(query_heads, key_heads, value_heads, offsets);
-  const Tensor flat = reshape(mixed, {.shape = x.shape()});
+  const Tensor flat = reshape(mixed, x.shape());
   return Linear(child("output"), size_, size_)(flat);
 }
 

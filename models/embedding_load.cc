@@ -3,7 +3,7 @@
 #include <future>
 
 #include "capra/base/number_text.h"
-#include "capra/passes/gelu_tanh.h"
+#include "capra/passes/approximate.h"
 #include "capra/targets/all_targets.h"
 #include "models/embedding_parts.h"
 #include "models/weights.h"
@@ -16,13 +16,6 @@ using Parts = EmbeddingModel::Parts;
 // Tokens computed together: enough to fill the matmul tiles of every thread, few enough that the
 // widest activations of a batch stay near the second-level cache.
 constexpr int64_t kDefaultTokenBudget = 1024;
-
-// What `--approximate` takes.
-struct ApproximationFlag {
-  std::string_view name;
-  const Pass* pass;
-};
-constexpr ApproximationFlag kApproximations[] = {{"gelu=tanh", &kGeluTanh}};
 
 nn::Activation activation_of(DenseActivation activation) {
   switch (activation) {
@@ -188,19 +181,7 @@ Status take_tokenizer(Parts& parts, Result<Tokenizer> loaded) {
 
 Result<Graph> EmbeddingModel::Parts::approximated(Graph traced,
                                                   std::vector<std::string>* lines) const {
-  for (const std::string& name : options.approximate) {
-    const auto* found = std::ranges::find(kApproximations, name, &ApproximationFlag::name);
-    if (found == std::end(kApproximations)) {
-      return fail("approximation-unknown", "there is no approximation called '" + name + "'",
-                  "--approximate", "known: gelu=tanh");
-    }
-    PassContext context;
-    context.target = target->name;
-    CAPRA_ASSIGN(traced, found->pass->run(traced, context));
-    if (lines == nullptr) continue;
-    for (const std::string& line : context.report.lines) lines->push_back(line);
-  }
-  return traced;
+  return approximate(std::move(traced), options.approximate, target->name, lines);
 }
 
 Result<EmbeddingModel> EmbeddingModel::load(const std::string& folder,

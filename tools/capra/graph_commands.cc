@@ -8,7 +8,7 @@
 #include "capra/ir/text.h"
 #include "capra/ir/verify.h"
 #include "capra/ops/all_ops.h"
-#include "capra/passes/gelu_tanh.h"
+#include "capra/passes/approximate.h"
 #include "capra/passes/pipeline.h"
 #include "capra/targets/all_targets.h"
 #include "models/embedding_parts.h"
@@ -92,32 +92,28 @@ Result<Parameters> read_parameters(const std::string& path) {
   return parameters;
 }
 
-Result<Graph> approximate(Graph graph, const std::vector<std::string>& names) {
-  PassContext context;
-  for (const std::string& name : names) {
-    if (name != "gelu=tanh") {
-      return fail("approximation-unknown", "there is no approximation called '" + name + "'",
-                  "--approximate", "known: gelu=tanh");
-    }
-    CAPRA_ASSIGN(graph, kGeluTanh.run(graph, context));
-  }
-  for (const std::string& line : context.report.lines) fmt::print(stderr, "note: {}\n", line);
-  return graph;
-}
-
 }  // namespace
 
 Result<int> run_graph(const GraphOptions& options) {
   CAPRA_ASSIGN(const Target* target, find_target(all_targets(), options.embedding.target));
   CAPRA_ASSIGN(Subject subject, open_subject(options));
   const std::string format = options.json ? "json" : options.format;
-  if (options.stage == "tape" && format == "text") {
+  if (options.stage == "tape") {
+    if (format != "text") {
+      return fail("option-invalid", "a tape has no form '" + format + "'", "--format",
+                  "use --format text, or --stage graph");
+    }
+    for (const Node& node : subject.graph.nodes()) {
+      if (node.body == nullptr) continue;
+      return fail("option-invalid", "the graph has groups, which a tape cannot hold", "--stage",
+                  "use --stage graph");
+    }
     CAPRA_TRY(print_result(print_tape(build_tape(subject.graph))));
     return kDone;
   }
   if (options.stage == "legal") {
     CAPRA_ASSIGN(subject.graph, optimize(*target, std::move(subject.graph), subject.parameters));
-  } else if (options.stage != "graph" && options.stage != "tape") {
+  } else if (options.stage != "graph") {
     return fail("option-invalid", "there is no stage '" + options.stage + "'", "--stage",
                 "use tape, graph or legal");
   }
@@ -187,7 +183,11 @@ Result<int> run_opt(const OptOptions& options) {
 Result<int> run_run(const RunOptions& options) {
   CAPRA_ASSIGN(const Target* target, find_target(all_targets(), options.target));
   CAPRA_ASSIGN(Graph graph, read_graph(options.file));
-  CAPRA_ASSIGN(graph, approximate(std::move(graph), options.approximate));
+  std::vector<std::string> lines;
+  CAPRA_ASSIGN(graph, approximate(std::move(graph), options.approximate, target->name, &lines));
+  if (!options.quiet) {
+    for (const std::string& line : lines) fmt::print(stderr, "note: {}\n", line);
+  }
   CAPRA_ASSIGN(const Parameters parameters, read_parameters(options.parameters));
   CompileOptions compile_options;
   compile_options.pool = std::make_shared<ThreadPool>(options.threads);

@@ -114,12 +114,16 @@ class NpyWriter : public VectorWriter {
       return output_.finish();
     }
     CAPRA_TRY(output_.write(header()));
-    std::rewind(spool_.get());
+    // Rewinding flushes: a full disk shows here at the latest.
+    if (std::fseek(spool_.get(), 0, SEEK_SET) != 0) return spool_failure();
     char buffer[1 << 16];
+    size_t copied = 0;
     size_t got = 0;
     while ((got = std::fread(buffer, 1, sizeof buffer, spool_.get())) > 0) {
       CAPRA_TRY(output_.write({buffer, got}));
+      copied += got;
     }
+    if (copied != static_cast<size_t>(rows_ * dimension_) * sizeof(float)) return spool_failure();
     return output_.finish();
   }
 
@@ -143,13 +147,17 @@ class NpyWriter : public VectorWriter {
     return header + dictionary;
   }
 
+  static Failure spool_failure() {
+    return fail("output-unwritable", "the temporary file for npy rows cannot be written or read",
+                "standard output", "free space in the folder of temporary files, or give --output");
+  }
+
   Status begin() {
     if (std::exchange(begun_, true)) return {};
     if (output_.is_file()) return output_.write(header());
     spool_.reset(std::tmpfile());
     if (spool_ == nullptr) {
-      return fail("output-unwritable", "there is no room for a temporary file", "standard output",
-                  "give --output FILE, or set TMPDIR to a folder with space");
+      return spool_failure();
     }
     return {};
   }
@@ -157,8 +165,7 @@ class NpyWriter : public VectorWriter {
   Status put(std::string_view bytes) {
     if (output_.is_file()) return output_.write(bytes);
     if (std::fwrite(bytes.data(), 1, bytes.size(), spool_.get()) == bytes.size()) return {};
-    return fail("output-unwritable", "the temporary file cannot be written", "standard output",
-                "give --output FILE, or set TMPDIR to a folder with space");
+    return spool_failure();
   }
 
   Output output_;

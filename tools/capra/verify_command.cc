@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "capra/base/number_text.h"
 #include "capra/io/json_file.h"
@@ -50,8 +51,15 @@ Result<VerifyTexts> read_array(const Json& json, const std::string& path) {
     read.texts.push_back(*text->as_string());
     std::vector<int32_t> ids;
     if (const Json* declared = item.find("token_ids"); declared != nullptr) {
-      for (const Json& id : declared->items()) {
-        ids.push_back(static_cast<int32_t>(id.as_i64().value_or(-1)));
+      for (const Json& value : declared->items()) {
+        const int64_t id = value.as_i64().value_or(-1);
+        if (id >= 0 && id <= INT32_MAX) ids.push_back(static_cast<int32_t>(id));
+      }
+      if (ids.empty() || ids.size() != declared->items().size()) {
+        return fail("input-json",
+                    fmt::format("`token_ids` of item {} is not an array of token ids",
+                                read.texts.size() - 1),
+                    path, "give whole numbers, or leave `token_ids` out");
       }
     }
     read.declared.push_back(std::move(ids));
@@ -156,6 +164,9 @@ Verdict judge(const Verification& result, const TokenCheck& tokens, double gate)
   if (result.batch_differing_values > 0) {
     verdict.failures.push_back(fmt::format("a text alone and in a batch differ in {} values",
                                            result.batch_differing_values));
+  }
+  if (result.references.empty() && !result.unmatched.empty()) {
+    verdict.failures.emplace_back("no tensor of the file given to --against names a value here");
   }
   if (!tokens.differing.empty()) {
     verdict.failures.push_back(

@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 
 option(CAPRA_WERROR "Warnings are errors (set by the presets, never for consumers)" OFF)
-option(CAPRA_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(CAPRA_TESTS "Build the tests, the examples and the text-test runner" OFF)
 option(CAPRA_FUZZ "Build the libFuzzer programs (clang only)" OFF)
 set(CAPRA_SANITIZE "" CACHE STRING "Value for -fsanitize=, such as address,undefined or thread")
 set(CAPRA_TOKENIZERS AUTO CACHE STRING "The Hugging Face tokenizers crate: ON, OFF or AUTO (if cargo is found)")
@@ -11,7 +11,7 @@ set_property(CACHE CAPRA_TOKENIZERS PROPERTY STRINGS ON OFF AUTO)
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release)
 endif()
-# Release keeps assert(): the ones in the code are cheap, and a wrong number is worse than a stop.
+# Not -O3: the kernels choose their own tiles and unrolling, and the rest gains nothing from it.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g -D_GLIBCXX_ASSERTIONS")
 

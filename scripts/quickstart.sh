@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install_packages.sh
-cmake --preset release -DCAPRA_TESTS=OFF >/dev/null
+cmake --preset release >/dev/null
 cmake --build --preset release --target capra_driver
 capra=build/release/bin/capra
 model=$(scripts/get_model.sh)

@@ -1,4 +1,4 @@
-// Allocation, file mapping, and whole-file reads and writes.
+// Allocation, file mapping and whole-file reads.
 #include "capra/base/buffer.h"
 
 #include <fcntl.h>
@@ -132,30 +132,6 @@ Result<std::string> read_file(const std::string& path) {
   }
   contents.resize(done);
   return contents;
-}
-
-Status write_file(const std::string& path, std::string_view contents) {
-  std::string temporary = path + ".XXXXXX";
-  const auto failed = [&](int error) {
-    return fail("file-unwritable", std::strerror(error), path,
-                "check the folder, its permissions and the free space");
-  };
-  const int descriptor = ::mkstemp(temporary.data());
-  if (descriptor < 0) return failed(errno);
-  int error = ::fchmod(descriptor, 0644) == 0 ? 0 : errno;
-  size_t done = 0;
-  while (error == 0 && done < contents.size()) {
-    const ssize_t put = ::write(descriptor, contents.data() + done, contents.size() - done);
-    if (put >= 0)
-      done += static_cast<size_t>(put);
-    else if (errno != EINTR)
-      error = errno;
-  }
-  if (::close(descriptor) != 0 && error == 0) error = errno;
-  if (error == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) error = errno;
-  if (error == 0) return {};
-  ::unlink(temporary.c_str());
-  return failed(error);
 }
 
 }  // namespace capra

@@ -52,8 +52,4 @@ Result<std::shared_ptr<Buffer>> map_file(const std::string& path);
 /// Reads a whole file into memory; same failures.
 Result<std::string> read_file(const std::string& path);
 
-/// Writes to a temporary name beside `path` and renames, so that a failure leaves nothing behind.
-/// Fails with `file-unwritable`.
-Status write_file(const std::string& path, std::string_view contents);
-
 }  // namespace capra

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "capra/base/new_file.h"
 #include "capra/io/json.h"
 #include "capra/io/safetensors.h"
 #include "capra/io/safetensors_dtypes.h"

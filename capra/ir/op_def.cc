@@ -11,15 +11,6 @@ namespace {
 
 constexpr const OpDef* kStructural[] = {&kGroup, &kInput, &kOutput, &kParameter};
 
-std::string operand_types(TypeRefs operands) {
-  std::string text;
-  for (const TensorType* type : operands) {
-    if (!text.empty()) text += ", ";
-    text += type == nullptr ? "_" : type->text();
-  }
-  return text;
-}
-
 Failure count_failure(const OpDef& op, size_t found) {
   std::string needed;
   for (const Operand& operand : op.operands) {
@@ -56,6 +47,15 @@ const OpDef* find_op(OpSet ops, std::string_view name) {
   return found != ops.end() && (*found)->name == name ? *found : nullptr;
 }
 
+std::string call_text(const OpDef& op, TypeRefs operands) {
+  std::string text = std::string(op.name) + "(";
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += operands[i] == nullptr ? "_" : operands[i]->text();
+  }
+  return text + ")";
+}
+
 Result<TensorType> infer_type(const OpDef& op, TypeRefs operands, const Attrs& attrs) {
   CAPRA_TRY(check_operands(op, operands));
   Result<TensorType> type = op.infer(operands, attrs);
@@ -67,7 +67,7 @@ Result<TensorType> infer_type(const OpDef& op, TypeRefs operands, const Attrs& a
   Diagnostic diagnostic = type.error();
   diagnostic.message = std::string(op.name) + ": " + diagnostic.message;
   if (diagnostic.at.empty()) {
-    diagnostic.at = std::string(op.name) + "(" + operand_types(operands) + ")";
+    diagnostic.at = call_text(op, operands);
   }
   return fail(std::move(diagnostic));
 }

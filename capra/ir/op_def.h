@@ -71,6 +71,9 @@ using OpSet = std::span<const OpDef* const>;
 /// The record called `name`, or null.
 const OpDef* find_op(OpSet ops, std::string_view name);
 
+/// `gelu(f32[2, 3])`, as diagnostics name a call; `_` stands for an absent operand.
+std::string call_text(const OpDef& op, TypeRefs operands);
+
 /// The result type of `op` on these operands: checks their number, then asks the record. The
 /// diagnostic names the op and the operand types.
 Result<TensorType> infer_type(const OpDef& op, TypeRefs operands, const Attrs& attrs);

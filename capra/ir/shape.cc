@@ -62,11 +62,14 @@ std::string Shape::text() const {
 
 std::string TensorType::text() const { return std::string(dtype_name(dtype)) + shape.text(); }
 
+bool grow_bytes(int64_t& bytes, int64_t extent) {
+  return extent == 0 || !__builtin_mul_overflow(bytes, extent, &bytes);
+}
+
 bool fits_memory(const TensorType& type) {
   auto bytes = static_cast<int64_t>(dtype_bytes(type.dtype));
   for (const Dim& dim : type.shape.dims()) {
-    if (!dim.is_static() || dim.size() == 0) continue;
-    if (__builtin_mul_overflow(bytes, dim.size(), &bytes)) return false;
+    if (dim.is_static() && !grow_bytes(bytes, dim.size())) return false;
   }
   return true;
 }

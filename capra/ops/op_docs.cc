@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "capra/base/buffer.h"
+#include "capra/base/new_file.h"
 #include "capra/base/number_text.h"
 #include "capra/ir/graph.h"
 #include "capra/ir/tape.h"

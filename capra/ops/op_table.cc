@@ -2,6 +2,7 @@
 #include "capra/ops/op_table.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace capra {
 
@@ -16,6 +17,13 @@ const OpRow* OpTable::find(const OpDef& op, TypeRefs operands, const Attrs& attr
 
 bool OpTable::names(const OpDef& op) const {
   return std::ranges::any_of(rows_, [&](const OpRow* row) { return row->op == &op; });
+}
+
+Diagnostic op_not_legal(std::string_view target, const OpDef& op, TypeRefs operands,
+                        std::string at) {
+  return {"op-not-legal",
+          std::string(target) + " does not run " + call_text(op, operands), std::move(at),
+          "choose other dtypes, or another target"};
 }
 
 }  // namespace capra

@@ -36,4 +36,8 @@ class OpTable {
   std::span<const OpRow* const> rows_;
 };
 
+/// `op-not-legal`: what a target says of an op that it has no row for and cannot decompose.
+Diagnostic op_not_legal(std::string_view target, const OpDef& op, TypeRefs operands,
+                        std::string at);
+
 }  // namespace capra

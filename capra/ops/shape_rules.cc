@@ -51,21 +51,10 @@ Status require_rank(const TensorType& x, int64_t rank, std::string_view name) {
 }
 
 Result<TensorType> sized_type(DType dtype, Shape shape) {
-  // Symbols count as 1: what they stand for is checked when it is known.
-  auto bytes = static_cast<int64_t>(dtype_bytes(dtype));
-  bool overflow = false;
-  bool empty = false;
   for (const Dim& dim : shape.dims()) {
-    if (!dim.is_static()) continue;
-    if (dim.size() < 0) {
+    if (dim.is_static() && dim.size() < 0) {
       return fail("operand-shape", fmt::format("shape {} has a negative extent", shape.text()));
     }
-    empty |= dim.size() == 0;
-    if (dim.size() > 0) overflow |= __builtin_mul_overflow(bytes, dim.size(), &bytes);
-  }
-  if (overflow && !empty) {
-    return fail("operand-shape",
-                fmt::format("a tensor of shape {} does not fit in memory", shape.text()));
   }
   return TensorType{dtype, std::move(shape)};
 }

@@ -29,8 +29,8 @@ Status require_same_dtype(const TensorType& a, std::string_view a_name, const Te
 /// At least `rank` dims; fails with `operand-shape`.
 Status require_rank(const TensorType& x, int64_t rank, std::string_view name);
 
-/// The type, if its static extents are >= 0 and their product fits in memory; `operand-shape` if
-/// not.
+/// The type, if its static extents are >= 0; `operand-shape` if not. (That its bytes can be counted
+/// is checked for every op by infer_type.)
 Result<TensorType> sized_type(DType dtype, Shape shape);
 
 /// Equal dtypes and broadcast shapes: the result type of elementwise binary ops.

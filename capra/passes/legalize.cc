@@ -10,15 +10,6 @@ namespace {
 /// No record decomposes deeper than this; a record that leads back to itself is a bug.
 constexpr int kMaxDepth = 32;
 
-std::string call_text(const OpDef& op, TypeRefs operands) {
-  std::string text = std::string(op.name) + "(";
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (i > 0) text += ", ";
-    text += operands[i] == nullptr ? "_" : operands[i]->text();
-  }
-  return text + ")";
-}
-
 /// Appends calls that the table takes and decomposes the others.
 class LegalizingSink : public Sink {
  public:

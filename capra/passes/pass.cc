@@ -21,7 +21,7 @@ std::string text_of(const Note* note) {
 }
 
 // `gelu(approximate=true)`.
-std::string call_text(const Node& node) {
+std::string attrs_text(const Node& node) {
   std::string text;
   for (size_t i = 0; i < node.attrs.size(); ++i) {
     text += (i == 0 ? "(" : ", ") + std::string(node.op->attrs.fields[i].name) + "=" +
@@ -38,7 +38,7 @@ void collect(const Graph& graph, std::vector<Approximation>& found) {
     if (from == nullptr) continue;
     Approximation approximation{.node = node_label(graph, id),
                                 .legalized_from = text_of(from),
-                                .legalized_to = call_text(node),
+                                .legalized_to = attrs_text(node),
                                 .reason = text_of(find_note(node, "reason"))};
     const Note* error = find_note(node, "maxAbsError");
     if (error != nullptr) {

@@ -1,9 +1,12 @@
 // One step a call: made, run and let go.
 #include "capra/runtime/eager_sink.h"
 
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "capra/runtime/executable.h"
 
 namespace capra {
 namespace {
@@ -26,7 +29,7 @@ class EagerSink : public Sink {
     }
     const OpRow* row = table_.find(op, types, attrs, result);
     if (row == nullptr && op.decompose != nullptr) return op.decompose(operands, attrs);
-    if (row == nullptr) refuse(op, types);
+    if (row == nullptr) throw Error(op_not_legal(target_, op, types, path()));
     if (result.shape.rank() > kMaxRunRank) {
       throw Error({"rank-unsupported",
                    result.text() + " has more than " + std::to_string(kMaxRunRank) + " dims",
@@ -75,29 +78,24 @@ class EagerSink : public Sink {
       if (operand) views.push_back(View::of(operand.array()));
       refs.push_back(operand ? &views.back() : nullptr);
     }
-    Array array = Array::zeros(type.dtype, type.shape.sizes());
-    const View result = View::of(array);
-    if (result.elements() != 0) {
-      const Status status =
-          step.run({.operands = refs, .result = result, .pool = *pool_, .scratch = scratch_});
-      if (!status.ok()) {
-        Diagnostic diagnostic = status.error();
-        if (diagnostic.at.empty()) diagnostic.at = path();
-        throw Error(std::move(diagnostic));
+    Array array;
+    Status status;
+    try {
+      array = Array::zeros(type.dtype, type.shape.sizes());
+      const View result = View::of(array);
+      if (result.elements() != 0) {
+        status =
+            step.run({.operands = refs, .result = result, .pool = *pool_, .scratch = scratch_});
       }
+    } catch (const std::bad_alloc&) {
+      status = out_of_memory();
+    }
+    if (!status.ok()) {
+      Diagnostic diagnostic = status.error();
+      if (diagnostic.at.empty()) diagnostic.at = path();
+      throw Error(std::move(diagnostic));
     }
     return Tensor::of_data(self, std::move(array));
-  }
-
-  [[noreturn]] void refuse(const OpDef& op, const std::vector<const TensorType*>& types) const {
-    std::string texts;
-    for (const TensorType* type : types) {
-      texts += (texts.empty() ? "" : ", ");
-      texts += type == nullptr ? "none" : type->text();
-    }
-    throw Error({"op-not-legal",
-                 target_ + " does not run " + std::string(op.name) + " on (" + texts + ")", path(),
-                 "choose other dtypes, or another target"});
   }
 
   std::string path() const {

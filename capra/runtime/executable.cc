@@ -2,6 +2,7 @@
 #include "capra/runtime/executable.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "capra/ir/graph.h"
@@ -22,6 +23,11 @@ std::string type_text(const InputRef& input) {
 }
 
 }  // namespace
+
+Failure out_of_memory() {
+  return fail("shape-too-large", "there is not enough memory for the values of this graph", {},
+              "run it on smaller inputs");
+}
 
 std::vector<Port> input_ports(const Graph& graph) {
   std::vector<Port> ports;
@@ -111,8 +117,14 @@ Result<std::vector<Array>> Executable::run(Workspace& workspace,
   std::vector<Array> results;
   std::vector<OutputRef> refs;
   for (const Port& port : outputs_) {
-    CAPRA_ASSIGN(const Shape shape, port.type.shape.bind(bindings));
-    results.push_back(Array::zeros(port.type.dtype, shape.sizes()));
+    CAPRA_ASSIGN(Shape shape, port.type.shape.bind(bindings));
+    const TensorType type{port.type.dtype, std::move(shape)};
+    if (!fits_memory(type)) return out_of_memory();
+    try {
+      results.push_back(Array::zeros(type.dtype, type.shape.sizes()));
+    } catch (const std::bad_alloc&) {
+      return out_of_memory();
+    }
   }
   refs.reserve(results.size());
   for (Array& result : results) refs.emplace_back(result);

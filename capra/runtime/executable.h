@@ -127,6 +127,9 @@ class Executable {
   std::vector<Port> outputs_;
 };
 
+/// `shape-too-large`: what a run says when there is no memory for its values.
+Failure out_of_memory();
+
 /// The ports of a graph, in the order of its nodes.
 std::vector<Port> input_ports(const Graph& graph);
 std::vector<Port> output_ports(const Graph& graph);

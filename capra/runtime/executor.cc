@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace capra {
@@ -63,6 +64,16 @@ class PlannedExecutable : public Executable {
   Status run(Workspace& workspace, std::span<const InputRef> inputs,
              std::span<const OutputRef> outputs) const override {
     auto& state = static_cast<PlannedState&>(workspace.state());
+    try {
+      return run_plan(inputs, outputs, state);
+    } catch (const std::bad_alloc&) {
+      return out_of_memory();
+    }
+  }
+
+ private:
+  Status run_plan(std::span<const InputRef> inputs, std::span<const OutputRef> outputs,
+                  PlannedState& state) const {
     CAPRA_TRY(bind_symbols(inputs, state));
     if (!state.bound || state.next_symbols != state.symbols) CAPRA_TRY(bind_views(state));
     CAPRA_TRY(point_views(inputs, outputs, state));
@@ -77,7 +88,6 @@ class PlannedExecutable : public Executable {
     return {};
   }
 
- private:
   Status bind_symbols(std::span<const InputRef> inputs, PlannedState& state) const {
     CAPRA_TRY(check_inputs(inputs));
     for (int64_t& symbol : state.next_symbols) symbol = -1;
@@ -100,6 +110,7 @@ class PlannedExecutable : public Executable {
 
   Status bind_views(PlannedState& state) const {
     state.bound = false;
+    CAPRA_TRY(plan_.lay_out(state.next_symbols, state.layout));
     for (size_t id = 0; id < state.views.size(); ++id) {
       const PlanValue& value = plan_.values[id];
       View& view = state.views[id];
@@ -113,7 +124,6 @@ class PlannedExecutable : public Executable {
       }
     }
     for (const PlanCheck& check : plan_.checks) CAPRA_TRY(check_extent(check, state));
-    plan_.lay_out(state.next_symbols, state.layout);
     if (state.arena == nullptr || state.arena->size() < state.layout.bytes) {
       state.arena.reset();
       state.arena = Buffer::allocate(state.layout.bytes);

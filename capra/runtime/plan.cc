@@ -193,15 +193,7 @@ class Planner {
     if (node.op != &kGroup) {
       row = request_.table.find(*node.op, types, node.attrs, node.type);
       if (row == nullptr) {
-        std::string operand_texts;
-        for (const TensorType* type : types) {
-          operand_texts += (operand_texts.empty() ? "" : ", ");
-          operand_texts += type == nullptr ? "none" : type->text();
-        }
-        return fail("op-not-legal",
-                    std::string(request_.target) + " does not run " + std::string(node.op->name) +
-                        " on (" + operand_texts + ")",
-                    node.path, "choose other dtypes, or another target");
+        return fail(op_not_legal(request_.target, *node.op, types, node.path));
       }
     }
     Result<std::unique_ptr<Step>> step = request_.make_step({.node = node,

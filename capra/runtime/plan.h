@@ -83,8 +83,9 @@ struct Plan {
   std::vector<PlanCheck> checks;
   int32_t slots = 0;
 
-  /// Sizes and places of the slots for these symbols. Reuses the vector it is given.
-  void lay_out(std::span<const int64_t> bound_symbols, SlotLayout& layout) const;
+  /// Sizes and places of the slots for these symbols. Reuses the vector it is given. Fails with
+  /// `shape-too-large` where a value has more bytes than any memory.
+  Status lay_out(std::span<const int64_t> bound_symbols, SlotLayout& layout) const;
 };
 
 /// What a plan is made with.

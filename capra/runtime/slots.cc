@@ -85,6 +85,17 @@ std::vector<Held> held_memory(Plan& plan) {
   return all;
 }
 
+// More than any address space has; thousands of such slots still add up in 63 bits.
+constexpr int64_t kMostBytes = int64_t{1} << 48;
+
+Failure too_large(const PlanValue& value, std::span<const int64_t> symbols) {
+  std::vector<Dim> dims;
+  for (const PlanDim& dim : value.dims) dims.emplace_back(dim.bound(symbols));
+  return fail("shape-too-large",
+              TensorType{value.dtype, Shape(std::move(dims))}.text() + " does not fit in memory",
+              {}, "run the graph on smaller inputs");
+}
+
 }  // namespace
 
 void assign_slots(Plan& plan) {
@@ -113,8 +124,15 @@ void assign_slots(Plan& plan) {
   }
 }
 
-void Plan::lay_out(std::span<const int64_t> bound_symbols, SlotLayout& layout) const {
+Status Plan::lay_out(std::span<const int64_t> bound_symbols, SlotLayout& layout) const {
   layout.offsets.assign(static_cast<size_t>(slots), 0);
+  for (const PlanValue& value : values) {
+    auto bytes = static_cast<int64_t>(dtype_bytes(value.dtype));
+    bool counted = true;
+    for (const PlanDim& dim : value.dims) counted &= grow_bytes(bytes, dim.bound(bound_symbols));
+    if (!counted || bytes > kMostBytes) return too_large(value, bound_symbols);
+  }
+  // Now every product is known to fit.
   for (const PlanStep& step : steps) {
     const PlanValue& value = values[static_cast<size_t>(step.result)];
     if (value.storage != Storage::Slot) continue;
@@ -126,6 +144,7 @@ void Plan::lay_out(std::span<const int64_t> bound_symbols, SlotLayout& layout) c
   }
   layout.bytes = 0;
   for (size_t& place : layout.offsets) layout.bytes += std::exchange(place, layout.bytes);
+  return {};
 }
 
 }  // namespace capra

@@ -1,5 +1,6 @@
 // Buffers and files: alignment, owners, and writes that leave nothing half done.
 #include "capra/base/buffer.h"
+#include "capra/base/new_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -132,6 +133,16 @@ TEST_F(Files, AFailedWriteLeavesTheOldFileAndNothingElse) {
   EXPECT_EQ(status.error().at, path("f"));
   EXPECT_EQ(*read_file(path("f")), "old");
   EXPECT_EQ(names(), std::vector<std::string>{"f"});
+}
+
+TEST_F(Files, ALinkIsFollowedAndPermissionsStay) {
+  ASSERT_TRUE(write_file(path("f"), "old").ok());
+  fs::permissions(path("f"), fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink(path("f"), path("link"));
+  ASSERT_TRUE(write_file(path("link"), "new").ok());
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(*read_file(path("f")), "new");
+  EXPECT_EQ(fs::status(path("f")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
 TEST_F(Files, AFolderThatIsNotThereIsNotMade) {

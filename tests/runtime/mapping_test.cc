@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "capra/base/new_file.h"
 #include "capra/ops/abs.h"
 #include "capra/ops/gather.h"
 #include "capra/ops/linear.h"

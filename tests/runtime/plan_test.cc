@@ -92,7 +92,7 @@ bool overwrites(const Plan& plan, const std::vector<Life>& lives, size_t earlier
 // No two values that live at once share a byte, with these symbols.
 void expect_no_overlap(const Plan& plan, const std::vector<int64_t>& symbols) {
   SlotLayout layout;
-  plan.lay_out(symbols, layout);
+  ASSERT_TRUE(plan.lay_out(symbols, layout).ok());
   const std::vector<Life> lives = lives_of(plan);
   struct Span {
     size_t id, begin, end;
@@ -143,7 +143,7 @@ TEST(Plan, AChainOfMapsNeedsOneSlotAndOneOfMovesTwo) {
     EXPECT_EQ(plan.steps.size(), 9U);
     for (const int64_t n : {0, 1, 3, 1000}) {
       SlotLayout layout;
-      plan.lay_out(std::vector<int64_t>{n}, layout);
+      ASSERT_TRUE(plan.lay_out(std::vector<int64_t>{n}, layout).ok());
       const auto one = static_cast<size_t>((n * 32 + 63) / 64 * 64);
       EXPECT_EQ(layout.bytes, static_cast<size_t>(plan.slots) * one) << n;
       expect_no_overlap(plan, {n});
@@ -161,7 +161,7 @@ TEST(Plan, TheEncodersPeakIsWhatALayerNeeds) {
        std::vector<std::vector<int64_t>>{{1, 2}, {7, 3}, {512, 2}, {4096, 33}}) {
     expect_no_overlap(plan, symbols);
     SlotLayout layout;
-    plan.lay_out(symbols, layout);
+    ASSERT_TRUE(plan.lay_out(symbols, layout).ok());
     const auto tokens = static_cast<size_t>(symbols[0]);
     EXPECT_LE(layout.bytes, (96 + 96 + 3 * 96) * 4 * tokens + 3 * Buffer::kAlignment);
   }

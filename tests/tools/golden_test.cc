@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "capra/base/buffer.h"
+#include "capra/base/new_file.h"
 #include "capra/ops/all_ops.h"
 #include "tools/golden/command.h"
 #include "tools/golden/execute.h"

@@ -1,14 +1,12 @@
-// Temporary names, renames, and the errors of full disks and closed pipes.
+// Files, pipes and devices, signals, and the errors of full disks and closed pipes.
 #include "tools/capra/output.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -44,6 +42,12 @@ extern "C" void remove_and_report(int) {
   ::_exit(kInternal);
 }
 
+// The driver's code for an output, whatever made it.
+Failure as_output(Diagnostic diagnostic) {
+  diagnostic.code = "output-unwritable";
+  return fail(std::move(diagnostic));
+}
+
 }  // namespace
 
 void install_signal_handlers() {
@@ -57,50 +61,37 @@ void install_signal_handlers() {
 }
 
 Result<Output> Output::open(const std::string& path) {
-  if (path == "-") return Output(stdout, "standard output", {});
-  const auto unwritable = [&](int error) {
-    return fail("output-unwritable", std::strerror(error), path.empty() ? "--output" : path,
-                "check the folder and its permissions");
-  };
-  if (path.empty()) return unwritable(ENOENT);
+  if (path == "-") return Output(stdout, "standard output");
   struct stat status{};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) return unwritable(EISDIR);
-  if (exists && !S_ISREG(status.st_mode)) {
+  const bool is_other =
+      ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+  if (is_other) {
     // A device or a named pipe is written to; a rename would put a file in its place.
-    std::FILE* stream = std::fopen(path.c_str(), "w");
-    if (stream == nullptr) return unwritable(errno);
-    return Output(stream, path, {});
+    Output output(std::fopen(path.c_str(), "w"), path);
+    if (output.stream_ == nullptr) return output.failure(errno);
+    return output;
   }
-  // What a link points to is replaced, not the link.
-  std::string name = path;
-  if (char* real = exists ? ::realpath(path.c_str(), nullptr) : nullptr; real != nullptr) {
-    name = real;
-    std::free(real);
-  }
-  std::string temporary = name + ".XXXXXX";
-  const int descriptor = ::mkstemp(temporary.data());
-  if (descriptor < 0) return unwritable(errno);
-  remember(temporary);
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(descriptor, exists ? status.st_mode & 0777 : 0666 & ~mask);
-  std::FILE* stream = ::fdopen(descriptor, "w+");
-  CAPRA_CHECK(stream != nullptr);
-  return Output(stream, std::move(name), std::move(temporary));
+  Result<NewFile> file = NewFile::create(path);
+  if (!file.ok()) return as_output(file.error());
+  remember(file->temporary_name());
+  Output output(file->stream(), path);
+  output.file_.emplace(std::move(*file));
+  return output;
 }
 
 Output::Output(Output&& other) noexcept
-    : stream_(std::exchange(other.stream_, nullptr)),
-      path_(std::move(other.path_)),
-      temporary_(std::exchange(other.temporary_, {})) {}
+    : stream_(std::exchange(other.stream_, nullptr)), path_(std::move(other.path_)) {
+  if (other.file_) file_.emplace(std::move(*other.file_));
+  other.file_.reset();
+}
 
 Output::~Output() {
-  if (stream_ == nullptr || stream_ == stdout) return;
-  std::fclose(stream_);
-  if (temporary_.empty()) return;
-  ::unlink(temporary_.c_str());
-  forget();
+  if (file_) {
+    file_.reset();
+    forget();
+  } else if (stream_ != nullptr && stream_ != stdout) {
+    std::fclose(stream_);
+  }
 }
 
 Failure Output::failure(int error) const {
@@ -127,19 +118,12 @@ Status Output::rewrite_start(std::string_view bytes) {
 Status Output::finish() {
   if (std::fflush(stream_) != 0) return failure(errno);
   if (stream_ == stdout) return {};
-  if (temporary_.empty()) {
-    return std::fclose(std::exchange(stream_, nullptr)) == 0 ? Status() : failure(errno);
-  }
   std::FILE* stream = std::exchange(stream_, nullptr);
-  const std::string temporary = std::exchange(temporary_, {});
-  const bool closed = std::fclose(stream) == 0;
-  if (!closed || ::rename(temporary.c_str(), path_.c_str()) != 0) {
-    const int error = errno;
-    ::unlink(temporary.c_str());
-    forget();
-    return failure(error);
-  }
+  if (!file_) return std::fclose(stream) == 0 ? Status() : failure(errno);
+  const Status finished = file_->finish();
+  file_.reset();
   forget();
+  if (!finished.ok()) return as_output(finished.error());
   return {};
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "capra/base/new_file.h"
 #include "capra/base/result.h"
 
 namespace capra::driver {
@@ -28,16 +30,15 @@ class Output {
   /// Replaces the first bytes of what was written; only on a file that can be rewound.
   Status rewrite_start(std::string_view bytes);
   /// Whether a file is made; else bytes leave at once (standard output, a device, a pipe).
-  bool is_file() const { return !temporary_.empty(); }
+  bool is_file() const { return file_.has_value(); }
 
  private:
-  Output(std::FILE* stream, std::string path, std::string temporary)
-      : stream_(stream), path_(std::move(path)), temporary_(std::move(temporary)) {}
+  Output(std::FILE* stream, std::string path) : stream_(stream), path_(std::move(path)) {}
   Failure failure(int error) const;
 
-  std::FILE* stream_;
+  std::FILE* stream_;  ///< of `file_`, where there is one
   std::string path_;
-  std::string temporary_;  ///< empty where bytes leave at once
+  std::optional<NewFile> file_;  ///< empty where bytes leave at once
 };
 
 /// Prints a whole result to standard output; fails as Output does.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "capra/base/buffer.h"
+#include "capra/base/new_file.h"
 #include "capra/ops/all_ops.h"
 #include "tools/golden/golden_file.h"
 #include "tools/golden/run_case.h"

@@ -30,6 +30,8 @@ Layout layout(size_t rows, size_t cols, bool by_columns, size_t gap) {
   if (by_columns) return {1, static_cast<ptrdiff_t>(rows + gap), cols * (rows + gap) + 1};
   return {static_cast<ptrdiff_t>(cols + gap), 1, rows * (cols + gap) + 1};
 }
+// Row-major without gaps.
+Layout rows(size_t count, size_t cols) { return {static_cast<ptrdiff_t>(cols), 1, count * cols}; }
 
 // Where in C a value differs from the reference, over the whole of C and the memory around it.
 template <class T>
@@ -46,6 +48,58 @@ std::string first_difference(const std::vector<T>& got, const std::vector<T>& wa
 struct Shape {
   size_t m, n, k;
 };
+
+// A [m, k] times B [k, n] in the contract's order; what lies between the rows of C is -7.
+template <class T>
+std::vector<T> reference_product(const Shape& s, const std::vector<T>& a, const Layout& la,
+                                 const std::vector<T>& b, const Layout& lb, const Layout& lc) {
+  std::vector<T> c(lc.size, T{-7});
+  for (size_t i = 0; i < s.m; ++i) {
+    for (size_t j = 0; j < s.n; ++j) {
+      T& to = c[i * static_cast<size_t>(lc.row) + j];
+      to = s.k == 0 ? T{0}
+                    : reference_dot(&a[i * static_cast<size_t>(la.row)], la.col,
+                                    &b[j * static_cast<size_t>(lb.col)], lb.row, s.k);
+    }
+  }
+  return c;
+}
+
+// A product of packed B without an epilogue; C has rows of `c_row`.
+MatmulF32 product_of(const Shape& s, const std::vector<float>& a, const Layout& la,
+                     const float* packed_b, std::vector<float>& c, ptrdiff_t c_row) {
+  MatmulF32 product;
+  product.m = s.m;
+  product.n = s.n;
+  product.k = s.k;
+  product.a = a.data();
+  product.a_row = la.row;
+  product.a_col = la.col;
+  product.packed_b = packed_b;
+  product.c = c.data();
+  product.c_row = c_row;
+  return product;
+}
+
+// The same of B as it lies.
+template <class Plain, class T>
+Plain plain_product_of(const Shape& s, const std::vector<T>& a, const Layout& la,
+                       const std::vector<T>& b, const Layout& lb, std::vector<T>& c,
+                       ptrdiff_t c_row) {
+  Plain product;
+  product.m = s.m;
+  product.n = s.n;
+  product.k = s.k;
+  product.a = a.data();
+  product.a_row = la.row;
+  product.a_col = la.col;
+  product.b = b.data();
+  product.b_row = lb.row;
+  product.b_col = lb.col;
+  product.c = c.data();
+  product.c_row = c_row;
+  return product;
+}
 std::vector<Shape> shapes(bool few) {
   std::vector<Shape> all;
   const std::vector<size_t> sizes =
@@ -75,43 +129,17 @@ TEST_P(Matmul, PackedIsTheContractsOrder) {
     const Layout lc = layout(m, n, false, seeded.next() % 3);
     const std::vector<float> a = seeded.wilds(la.size);
     const std::vector<float> b = seeded.wilds(lb.size);
-    std::vector<float> want(lc.size, -7.0F);
-    for (size_t i = 0; i < m; ++i) {
-      for (size_t j = 0; j < n; ++j) {
-        want[i * lc.row + j] = reference_dot(&a[i * la.row], la.col, &b[j * lb.col], lb.row, k);
-      }
-    }
+    const std::vector<float> want = reference_product(s, a, la, b, lb, lc);
     Aligned<float> packed(table().packed_floats(k, n));
     table().pack_b(b.data(), lb.row, lb.col, k, n, 0, n, packed.get());
     Aligned<char> scratch(table().scratch_bytes(k));
     std::vector<float> c(lc.size, -7.0F);
-    MatmulF32 product;
-    product.m = m;
-    product.n = n;
-    product.k = k;
-    product.a = a.data();
-    product.a_row = la.row;
-    product.a_col = la.col;
-    product.packed_b = packed.get();
-    product.c = c.data();
-    product.c_row = lc.row;
-    table().f32(product, {0, m, 0, n}, scratch.get());
+    table().f32(product_of(s, a, la, packed.get(), c, lc.row), {0, m, 0, n}, scratch.get());
     ASSERT_EQ(first_difference(c, want), "") << m << " " << n << " " << k;
 
     std::vector<float> plain(lc.size, -7.0F);
-    MatmulPlainF32 other;
-    other.m = m;
-    other.n = n;
-    other.k = k;
-    other.a = a.data();
-    other.a_row = la.row;
-    other.a_col = la.col;
-    other.b = b.data();
-    other.b_row = lb.row;
-    other.b_col = lb.col;
-    other.c = plain.data();
-    other.c_row = lc.row;
-    table().plain_f32(other, {0, m, 0, n}, scratch.get());
+    table().plain_f32(plain_product_of<MatmulPlainF32>(s, a, la, b, lb, plain, lc.row),
+                      {0, m, 0, n}, scratch.get());
     ASSERT_EQ(first_difference(plain, want), "") << "plain " << m << " " << n << " " << k;
   }
 }
@@ -127,27 +155,13 @@ TEST_P(Matmul, F64IsTheContractsOrder) {
     std::vector<double> b(lb.size);
     for (double& x : a) x = seeded.wild() + 0x1p-30 * seeded.unit();
     for (double& x : b) x = seeded.wild() + 0x1p-30 * seeded.unit();
-    std::vector<double> want(lc.size, -7.0);
+    std::vector<double> want = reference_product(s, a, la, b, lb, lc);
     for (size_t i = 0; i < m; ++i) {
-      for (size_t j = 0; j < n; ++j) {
-        want[i * lc.row + j] =
-            reference_dot(&a[i * la.row], la.col, &b[j * lb.col], lb.row, k) * 0.3;
-      }
+      for (size_t j = 0; j < n; ++j) want[i * static_cast<size_t>(lc.row) + j] *= 0.3;
     }
     std::vector<double> c(lc.size, -7.0);
     Aligned<char> scratch(table().scratch_bytes(k));
-    MatmulPlainF64 product;
-    product.m = m;
-    product.n = n;
-    product.k = k;
-    product.a = a.data();
-    product.a_row = la.row;
-    product.a_col = la.col;
-    product.b = b.data();
-    product.b_row = lb.row;
-    product.b_col = lb.col;
-    product.c = c.data();
-    product.c_row = lc.row;
+    auto product = plain_product_of<MatmulPlainF64>(s, a, la, b, lb, c, lc.row);
     product.factor = 0.3;
     table().plain_f64(product, {0, m, 0, n}, scratch.get());
     ASSERT_EQ(first_difference(c, want), "") << m << " " << n << " " << k;
@@ -210,9 +224,8 @@ TEST_P(Matmul, RoundsOnceAStep) {
 
 TEST_P(Matmul, EpilogueIsOneRoundedStepAfterAnother) {
   Seeded seeded(3);
-  const size_t m = 19;
-  const size_t n = 45;
-  const size_t k = 70;
+  const Shape s{19, 45, 70};
+  const auto [m, n, k] = s;
   const std::vector<float> a = seeded.units(m * k);
   const std::vector<float> b = seeded.units(k * n);
   const std::vector<float> bias = seeded.units(n);
@@ -229,27 +242,18 @@ TEST_P(Matmul, EpilogueIsOneRoundedStepAfterAnother) {
       e.residual = residual.data();
       e.residual_row = n + 2;
     }
-    std::vector<float> want(m * n);
+    std::vector<float> want = reference_product(s, a, rows(m, k), b, rows(k, n), rows(m, n));
     for (size_t i = 0; i < m; ++i) {
       for (size_t j = 0; j < n; ++j) {
-        float x = reference_dot(&a[i * k], 1, &b[j], n, k);
+        float& x = want[i * n + j];
         if (parts & 1) x *= 0.17677669F;
         if (parts & 2) x += bias[j];
         if (parts & 4) x = x > 0.0F ? x : 0.0F;
         if (parts & 8) x += residual[i * (n + 2) + j];
-        want[i * n + j] = x;
       }
     }
-    std::vector<float> c(m * n);
-    MatmulF32 product;
-    product.m = m;
-    product.n = n;
-    product.k = k;
-    product.a = a.data();
-    product.a_row = k;
-    product.packed_b = packed.get();
-    product.c = c.data();
-    product.c_row = n;
+    std::vector<float> c(want.size(), -7.0F);
+    MatmulF32 product = product_of(s, a, rows(m, k), packed.get(), c, static_cast<ptrdiff_t>(n));
     product.epilogue = e;
     table().f32(product, {0, m, 0, n}, scratch.get());
     EXPECT_EQ(first_difference(c, want), "") << parts;
@@ -259,26 +263,19 @@ TEST_P(Matmul, EpilogueIsOneRoundedStepAfterAnother) {
 // The residual may be the memory of the result.
 TEST_P(Matmul, AddsInPlace) {
   Seeded seeded(4);
-  const size_t m = 31, n = 50, k = 65;
+  const Shape s{31, 50, 65};
+  const auto [m, n, k] = s;
   const std::vector<float> a = seeded.units(m * k);
   const std::vector<float> b = seeded.units(k * n);
   std::vector<float> c = seeded.units(m * n);
+  const std::vector<float> product_alone =
+      reference_product(s, a, rows(m, k), b, rows(k, n), rows(m, n));
   std::vector<float> want = c;
-  for (size_t i = 0; i < m; ++i) {
-    for (size_t j = 0; j < n; ++j) want[i * n + j] += reference_dot(&a[i * k], 1, &b[j], n, k);
-  }
+  for (size_t i = 0; i < want.size(); ++i) want[i] += product_alone[i];
   Aligned<float> packed(table().packed_floats(k, n));
   table().pack_b(b.data(), n, 1, k, n, 0, n, packed.get());
   Aligned<char> scratch(table().scratch_bytes(k));
-  MatmulF32 product;
-  product.m = m;
-  product.n = n;
-  product.k = k;
-  product.a = a.data();
-  product.a_row = k;
-  product.packed_b = packed.get();
-  product.c = c.data();
-  product.c_row = n;
+  MatmulF32 product = product_of(s, a, rows(m, k), packed.get(), c, static_cast<ptrdiff_t>(n));
   product.epilogue.residual = c.data();
   product.epilogue.residual_row = n;
   table().f32(product, {0, m, 0, n}, scratch.get());
@@ -289,14 +286,12 @@ TEST_P(Matmul, AddsInPlace) {
 // However a product is cut, each element is computed once and has the same bits.
 TEST_P(Matmul, TilesCoverOnceAndChangeNothing) {
   Seeded seeded(5);
-  for (const auto& [m, n, k] : {Shape{1, 300, 70}, Shape{40, 33, 64}, Shape{57, 130, 66},
-                                Shape{200, 16, 20}, Shape{3, 1, 5}}) {
+  for (const Shape& s : {Shape{1, 300, 70}, Shape{40, 33, 64}, Shape{57, 130, 66},
+                         Shape{200, 16, 20}, Shape{3, 1, 5}}) {
+    const auto [m, n, k] = s;
     const std::vector<float> a = seeded.units(m * k);
     const std::vector<float> b = seeded.units(k * n);
-    std::vector<float> want(m * n);
-    for (size_t i = 0; i < m; ++i) {
-      for (size_t j = 0; j < n; ++j) want[i * n + j] = reference_dot(&a[i * k], 1, &b[j], n, k);
-    }
+    const std::vector<float> want = reference_product(s, a, rows(m, k), b, rows(k, n), rows(m, n));
     Aligned<char> scratch(table().scratch_bytes(k));
     for (const size_t parts : {1, 2, 3, 4, 7, 8, 64}) {
       Aligned<float> packed(table().packed_floats(k, n));
@@ -313,16 +308,8 @@ TEST_P(Matmul, TilesCoverOnceAndChangeNothing) {
         for (size_t i = tile.row_begin; i < tile.row_end; ++i) {
           for (size_t j = tile.col_begin; j < tile.col_end; ++j) ++covered[i * n + j];
         }
-        MatmulF32 product;
-        product.m = m;
-        product.n = n;
-        product.k = k;
-        product.a = a.data();
-        product.a_row = k;
-        product.packed_b = packed.get();
-        product.c = c.data();
-        product.c_row = n;
-        table().f32(product, tile, scratch.get());
+        table().f32(product_of(s, a, rows(m, k), packed.get(), c, static_cast<ptrdiff_t>(n)), tile,
+                    scratch.get());
       }
       EXPECT_TRUE(std::all_of(covered.begin(), covered.end(), [](int x) { return x == 1; }))
           << m << " " << n << " in " << parts;

@@ -1,0 +1,76 @@
+// Temporary names, permissions and renames.
+#include "capra/base/new_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace capra {
+namespace {
+
+Failure unwritable(const std::string& path, int error) {
+  return fail("file-unwritable", std::strerror(error), path,
+              "check the folder, its permissions and the free space");
+}
+
+}  // namespace
+
+Result<NewFile> NewFile::create(const std::string& path) {
+  if (path.empty()) return unwritable("the output", ENOENT);
+  struct stat status{};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) return unwritable(path, EISDIR);
+  // What a link points to is replaced, not the link.
+  std::string name = path;
+  if (char* real = exists ? ::realpath(path.c_str(), nullptr) : nullptr; real != nullptr) {
+    name = real;
+    std::free(real);
+  }
+  std::string temporary = name + ".XXXXXX";
+  const int descriptor = ::mkstemp(temporary.data());
+  if (descriptor < 0) return unwritable(path, errno);
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(descriptor, exists ? status.st_mode & 0777 : 0666 & ~mask);
+  std::FILE* stream = ::fdopen(descriptor, "w+");
+  if (stream == nullptr) {
+    const int error = errno;
+    ::close(descriptor);
+    ::unlink(temporary.c_str());
+    return unwritable(path, error);
+  }
+  return NewFile(stream, std::move(name), std::move(temporary));
+}
+
+NewFile::NewFile(NewFile&& other) noexcept
+    : stream_(std::exchange(other.stream_, nullptr)),
+      path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)) {}
+
+NewFile::~NewFile() {
+  if (stream_ == nullptr) return;
+  std::fclose(stream_);
+  ::unlink(temporary_.c_str());
+}
+
+Status NewFile::finish() {
+  const bool closed = std::fclose(std::exchange(stream_, nullptr)) == 0;
+  if (closed && ::rename(temporary_.c_str(), path_.c_str()) == 0) return {};
+  const int error = errno;
+  ::unlink(temporary_.c_str());
+  return unwritable(path_, error);
+}
+
+Status write_file(const std::string& path, std::string_view contents) {
+  CAPRA_ASSIGN(NewFile file, NewFile::create(path));
+  if (std::fwrite(contents.data(), 1, contents.size(), file.stream()) != contents.size()) {
+    return unwritable(path, errno);
+  }
+  return file.finish();
+}
+
+}  // namespace capra

@@ -1,0 +1,41 @@
+// A file that appears whole or not at all.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "capra/base/result.h"
+
+namespace capra {
+
+/// A file under a temporary name beside its own, which `finish` gives it. Without `finish` nothing
+/// is left behind.
+class NewFile {
+ public:
+  /// Follows a link at `path`, and keeps the permissions of a file it replaces. Fails with
+  /// `file-unwritable`, also for a folder.
+  static Result<NewFile> create(const std::string& path);
+  NewFile(NewFile&& other) noexcept;
+  NewFile& operator=(NewFile&&) = delete;
+  ~NewFile();
+
+  /// For reading and writing; belongs to this object.
+  std::FILE* stream() const { return stream_; }
+  const std::string& temporary_name() const { return temporary_; }
+  /// Flushes, closes and renames. Fails with `file-unwritable`, and then nothing is left.
+  Status finish();
+
+ private:
+  NewFile(std::FILE* stream, std::string path, std::string temporary)
+      : stream_(stream), path_(std::move(path)), temporary_(std::move(temporary)) {}
+
+  std::FILE* stream_;  ///< null when finished
+  std::string path_;
+  std::string temporary_;
+};
+
+/// Writes a whole file; fails as NewFile does.
+Status write_file(const std::string& path, std::string_view contents);
+
+}  // namespace capra

@@ -101,21 +101,6 @@ Status read_changes(const std::string& path, TokenizerChanges& changes) {
   return {};
 }
 
-// Replaces or refuses invalid UTF-8; `repaired` keeps what `text` then points to.
-Status check_utf8(std::string_view& text, bool strict, std::string& repaired, int64_t& replaced) {
-  const auto bad = first_invalid_utf8(text);
-  if (!bad) return {};
-  if (strict) {
-    return fail("utf8-invalid", fmt::format("byte {} of the text is not UTF-8", *bad), "",
-                "correct the text, or leave out --strict to have it replaced");
-  }
-  RepairedUtf8 repair = repair_utf8(text);
-  replaced += static_cast<int64_t>(repair.replaced);
-  repaired = std::move(repair.text);
-  text = repaired;
-  return {};
-}
-
 }  // namespace
 
 bool Tokenizer::built() { return capra_tokenizers_built() != 0; }
@@ -179,8 +164,8 @@ Result<EncodedText> Tokenizer::encode_texts(std::string_view first, const std::s
   std::string repaired_first;
   std::string repaired_second;
   std::string_view other = second == nullptr ? std::string_view() : *second;
-  CAPRA_TRY(check_utf8(first, options.strict_utf8, repaired_first, encoded.replaced));
-  CAPRA_TRY(check_utf8(other, options.strict_utf8, repaired_second, encoded.replaced));
+  CAPRA_TRY(correct_utf8(first, options.strict_utf8, repaired_first, encoded.replaced));
+  CAPRA_TRY(correct_utf8(other, options.strict_utf8, repaired_second, encoded.replaced));
 
   CapraTokenizersOptions c{};
   c.add_special_tokens = int{options.special_tokens};

@@ -77,4 +77,18 @@ RepairedUtf8 repair_utf8(std::string_view text) {
   return repaired;
 }
 
+Status correct_utf8(std::string_view& text, bool strict, std::string& repaired, int64_t& replaced) {
+  const auto bad = first_invalid_utf8(text);
+  if (!bad) return {};
+  if (strict) {
+    return fail("utf8-invalid", "byte " + std::to_string(*bad) + " of the text is not UTF-8", {},
+                "correct the text, or leave out --strict to have it replaced");
+  }
+  RepairedUtf8 repair = repair_utf8(text);
+  replaced += static_cast<int64_t>(repair.replaced);
+  repaired = std::move(repair.text);
+  text = repaired;
+  return {};
+}
+
 }  // namespace capra

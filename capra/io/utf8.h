@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "capra/base/result.h"
 
 namespace capra {
 
@@ -19,5 +22,9 @@ struct RepairedUtf8 {
   size_t replaced = 0;  ///< how many U+FFFD were put in
 };
 RepairedUtf8 repair_utf8(std::string_view text);
+
+/// Points `text` at a repaired copy, which `repaired` keeps, if it is ill-formed, and adds to
+/// `replaced`; with `strict` fails with `utf8-invalid` instead.
+Status correct_utf8(std::string_view& text, bool strict, std::string& repaired, int64_t& replaced);
 
 }  // namespace capra

@@ -149,6 +149,14 @@ class TokenIdsTest(small_model.SmallModelTest):
         self.refused("embed", self.model, "--token-ids", "--on-overflow", "error", "--text",
                      " ".join(map(str, ids)), error="too-many-tokens")
 
+    def test_a_cut_is_on_the_declared_side(self):
+        (self.model / "tokenizer_config.json").write_text('{"truncation_side": "left"}')
+        ids = [CLS] + [5 + i % 7 for i in range(40)] + [SEP]
+        cut = [CLS] + ids[-(LIMIT - 1):]
+        long, short = (self.rows(self.model, "--token-ids", "--text", " ".join(map(str, row)))[0]["embedding"]
+                       for row in (ids, cut))
+        self.assertEqual(long, short)
+
 
 class LengthTest(small_model.SmallModelTest):
     LONG = "goat " * 40  # 42 tokens
@@ -211,6 +219,16 @@ class RefusedInputTest(small_model.SmallModelTest):
         self.assertIn("standard input: line 2", message)
         self.assertEqual(self.run_driver("embed", self.model, "--strict", "--input", "-", stdin="é 日\n".encode()).stderr,
                          "")
+
+    def test_invalid_utf8_in_json(self):
+        contents = b'{"text": "goat"}\n{"text": "ro\xffck \xc3\x28"}\n'
+        done = self.run_driver("embed", self.model, "--input", "-", "--input-format", "jsonl", stdin=contents)
+        self.assertIn("2 invalid UTF-8 sequences were replaced by U+FFFD", done.stderr)
+        same = self.run_driver("embed", self.model, "--input", "-", stdin=b"goat\nro\xffck \xc3\x28\n")
+        self.assertEqual(done.stdout, same.stdout)
+        message = self.refused("embed", self.model, "--input", "-", "--input-format", "jsonl", "--strict",
+                               stdin=contents, error="utf8-invalid")
+        self.assertIn("standard input: line 2", message)
 
     def test_input_that_is_not_there(self):
         message = self.refused("embed", self.model, "--input", self.scratch / "none.txt", error="file-not-found")

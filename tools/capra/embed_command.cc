@@ -39,7 +39,8 @@ Result<std::vector<InputRow>> read_chunk(TextInput& input) {
   return rows;
 }
 
-// Rows of ids are used as they are, cut to the limit; the closing id stays.
+// Rows of ids are used as they are, cut to the limit on the side that the tokenizer's config says;
+// the opening and the closing id stay.
 Result<PackedTokens> pack_ids(const EmbeddingModel& model, const TextInput& input,
                               std::span<const InputRow> rows, int64_t first, Overflow on_overflow) {
   PackedTokens packed;
@@ -67,7 +68,10 @@ Result<PackedTokens> pack_ids(const EmbeddingModel& model, const TextInput& inpu
                   fmt::format("token id {}, the vocabulary has 0 to {}", *outside, vocabulary - 1),
                   at, "give ids of this model's tokenizer");
     }
-    packed.ids.insert(packed.ids.end(), ids.begin(), ids.begin() + static_cast<ptrdiff_t>(used));
+    const size_t cut = model.parts().config.truncate_left ? ids.size() - used : 0;
+    const auto kept = std::span(ids).subspan(cut, used);
+    packed.ids.insert(packed.ids.end(), kept.begin(), kept.end());
+    packed.ids[packed.ids.size() - used] = ids.front();
     packed.ids.back() = ids.back();
     packed.offsets.push_back(static_cast<int64_t>(packed.ids.size()));
     report.tokens = static_cast<int64_t>(used);
@@ -144,7 +148,7 @@ Result<std::string> row_format(const EmbedOptions& options) {
 
 Result<int> run_embed(const EmbedOptions& options) {
   CAPRA_ASSIGN(const std::string format, row_format(options));
-  CAPRA_ASSIGN(TextInput input, TextInput::open(options.source));
+  CAPRA_ASSIGN(TextInput input, TextInput::open(options.source, options.embedding.strict_utf8));
   EmbeddingOptions embedding = options.embedding;
   embedding.tokenizer = !options.source.token_ids;
   CAPRA_ASSIGN(const EmbeddingModel model, EmbeddingModel::load(options.model, embedding));
@@ -172,7 +176,7 @@ Result<int> run_embed(const EmbedOptions& options) {
       ++totals.rows;
       totals.truncated += report.truncated() ? 1 : 0;
       totals.dropped += report.dropped_tokens;
-      totals.replaced += report.replaced_bytes;
+      totals.replaced += rows[i].replaced + report.replaced_bytes;
     }
     progress.update(totals.rows, input.progress());
   }

@@ -122,6 +122,7 @@ Result<int> run_inspect(const InspectOptions& options) {
                    std::ranges::sort(all);
                    return all;
                  }()));
+    // A model that lacks a tensor does not load: the diagnostic above lists what is missing.
     document.set("tensors_missing", Json::array());
     document.set("remarks", names_json(model.remarks()));
     CAPRA_TRY(print_result(document.text(2) + "\n"));
@@ -137,8 +138,7 @@ Result<int> run_inspect(const InspectOptions& options) {
   } else {
     text += fmt::format("{:<20} none: {}\n", "tokenizer", parts.no_tokenizer.message);
   }
-  text += fmt::format("{:<20} {}\n", "tensors used", parts.weights.used.size());
-  text += fmt::format("{:<20} {}\n", "tensors missing", 0);
+  text += fmt::format("{:<20} {}, none missing\n", "tensors used", parts.weights.used.size());
   list_names(text, "known, not used", parts.weights.known_unused);
   list_names(text, "unknown, not used", parts.weights.unused);
   for (const std::string& remark : model.remarks()) text += "note: " + remark + "\n";

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "capra/base/number_text.h"
+#include "capra/io/utf8.h"
 
 namespace capra::driver {
 namespace {
@@ -22,9 +23,10 @@ bool ends_with_any(std::string_view text, std::initializer_list<std::string_view
 
 }  // namespace
 
-Result<TextInput> TextInput::open(const TextSource& source) {
+Result<TextInput> TextInput::open(const TextSource& source, bool strict_utf8) {
   TextInput input;
   input.source_ = source;
+  input.strict_utf8_ = strict_utf8;
   if (source.texts.empty() && source.input.empty()) {
     return fail("input-missing", "there is no text to embed", {},
                 "give --text T, or --input FILE (- reads standard input)");
@@ -121,7 +123,10 @@ Result<std::vector<int32_t>> TextInput::parse_ids(std::string_view text) const {
   return ids;
 }
 
-Status TextInput::parse_json(const std::string& line, InputRow& row) const {
+Status TextInput::parse_json(std::string_view line, InputRow& row) const {
+  std::string repaired;
+  const Status correct = correct_utf8(line, strict_utf8_, repaired, row.replaced);
+  if (!correct.ok()) return at_line("utf8-invalid", correct.error().message, correct.error().help);
   Result<Json> parsed = Json::parse(line);
   if (!parsed.ok()) {
     return at_line("input-json", "is not JSON: " + parsed.error().message,

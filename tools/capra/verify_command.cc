@@ -84,7 +84,7 @@ Result<VerifyTexts> read_texts(const VerifyOptions& options) {
   }
   TextSource source;
   source.input = options.texts;
-  CAPRA_ASSIGN(TextInput input, TextInput::open(source));
+  CAPRA_ASSIGN(TextInput input, TextInput::open(source, options.embedding.strict_utf8));
   while (true) {
     InputRow row;
     CAPRA_ASSIGN(const bool more, input.next(row));

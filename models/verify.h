@@ -24,7 +24,7 @@ Result<Reference> read_reference(const std::string& path);
 
 /// One stage of the computation over all texts.
 struct StageResult {
-  std::string stage;             ///< `embeddings`, `layer0.attention`, ..., `pooled`, `vector`
+  std::string stage;             ///< `embeddings`, `layer0.attention`, ..., `vector`
   double max_abs_error = 0;      ///< optimized against the oracle
   int64_t worst_text = 0;        ///< where
   double eager_difference = 0;   ///< eager against optimized

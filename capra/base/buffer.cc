@@ -119,6 +119,11 @@ Result<std::shared_ptr<Buffer>> map_file(const std::string& path) {
   return Buffer::wrap_mapping(data, size, [data, size] { ::munmap(data, size); });
 }
 
+bool file_exists(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0;
+}
+
 Result<std::string> read_file(const std::string& path) {
   CAPRA_ASSIGN(const File file, open_file(path));
   std::string contents(file.size, '\0');

@@ -49,6 +49,9 @@ class Buffer {
 /// Fails with `file-not-found` or `file-unreadable`. An empty file gives an empty buffer.
 Result<std::shared_ptr<Buffer>> map_file(const std::string& path);
 
+/// Whether anything has this name; what cannot be looked at does not exist.
+bool file_exists(const std::string& path);
+
 /// Reads a whole file into memory; same failures.
 Result<std::string> read_file(const std::string& path);
 

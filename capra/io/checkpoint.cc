@@ -3,18 +3,13 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <set>
 
+#include "capra/base/buffer.h"
 #include "capra/io/json.h"
 
 namespace capra {
 namespace {
-
-bool exists(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error);
-}
 
 Failure index_failure(const std::string& what, const std::string& path) {
   return fail("checkpoint-index", what, path, "get the index file again");
@@ -73,14 +68,15 @@ Result<Checkpoint> Checkpoint::open_folder(const std::string& folder) {
   Checkpoint checkpoint;
   const std::string single = folder + "/model.safetensors";
   const std::string index = folder + "/model.safetensors.index.json";
-  if (exists(single)) {
+  if (file_exists(single)) {
     checkpoint.path_ = single;
     CAPRA_ASSIGN(auto file, SafetensorsFile::open(single));
     CAPRA_TRY(checkpoint.add(std::move(file)));
     return checkpoint;
   }
-  if (!exists(index)) {
-    if (exists(folder + "/pytorch_model.bin") || exists(folder + "/pytorch_model.bin.index.json")) {
+  if (!file_exists(index)) {
+    if (file_exists(folder + "/pytorch_model.bin") ||
+        file_exists(folder + "/pytorch_model.bin.index.json")) {
       return fail("weights-pickled", "only PyTorch pickles are here, needed model.safetensors",
                   folder, "save the model as safetensors; a pickle runs code when it is opened");
     }
@@ -95,7 +91,7 @@ Result<Checkpoint> Checkpoint::open_folder(const std::string& folder) {
   for (const auto& [name, shard] : shard_of) shards.insert(shard);
   for (const std::string& shard : shards) {
     const std::string path = fmt::format("{}/{}", folder, shard);
-    if (!exists(path)) {
+    if (!file_exists(path)) {
       return fail("checkpoint-shard-missing",
                   fmt::format("the index names {}, which is not there", shard), index,
                   "get the missing shard");

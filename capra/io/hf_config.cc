@@ -4,15 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+
+#include "capra/base/buffer.h"
 
 namespace capra {
 namespace {
-
-bool exists(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error);
-}
 
 std::string joined(const std::string& folder, const std::string& path) {
   return path.empty() ? folder : folder + "/" + path;
@@ -27,7 +23,7 @@ Failure order_failure(const std::string& what, const std::string& path) {
 Status read_optional(const std::string& folder, const char* name, SentenceConfig& config,
                      Status (*parse)(const JsonFile&, SentenceConfig&)) {
   const std::string path = folder + "/" + name;
-  if (!exists(path)) return {};
+  if (!file_exists(path)) return {};
   CAPRA_ASSIGN(const JsonFile file, JsonFile::open(path));
   return parse(file, config);
 }
@@ -36,7 +32,7 @@ Status read_optional(const std::string& folder, const char* name, SentenceConfig
 // on.
 Status check_normalize(const std::string& folder) {
   const std::string path = folder + "/config.json";
-  if (!exists(path)) return {};
+  if (!file_exists(path)) return {};
   CAPRA_ASSIGN(const JsonFile file, JsonFile::open(path));
   for (const char* key : {"module_input_name", "module_output_name"}) {
     CAPRA_ASSIGN(const std::string name, file.string_or(key, "sentence_embedding"));
@@ -94,10 +90,10 @@ Status add_module(const ModuleEntry& module, const std::string& modules_path,
 
 Result<ModelConfig> ModelConfig::open_folder(const std::string& folder) {
   const std::string path = folder + "/config.json";
-  if (!exists(folder)) {
+  if (!file_exists(folder)) {
     return fail("file-not-found", "no such folder", folder, "check the path");
   }
-  if (!exists(path)) {
+  if (!file_exists(path)) {
     return fail("config-missing", "there is no config.json", folder,
                 "give a folder with a Hugging Face model");
   }
@@ -118,7 +114,7 @@ Result<SentenceConfig> read_sentence_config(const std::string& folder) {
   SentenceConfig config;
   config.folder = folder;
   const std::string modules_path = folder + "/modules.json";
-  config.declared = exists(modules_path);
+  config.declared = file_exists(modules_path);
   if (config.declared) {
     CAPRA_ASSIGN(const Json json, read_json_file(modules_path));
     CAPRA_ASSIGN(const auto modules, parse_modules(json, modules_path));
@@ -128,7 +124,8 @@ Result<SentenceConfig> read_sentence_config(const std::string& folder) {
     if (config.transformer_folder.empty()) return order_failure("no Transformer", modules_path);
     if (config.pooling.empty()) return order_failure("no Pooling", modules_path);
   } else {
-    if (!exists(folder)) return fail("file-not-found", "no such folder", folder, "check the path");
+    if (!file_exists(folder))
+      return fail("file-not-found", "no such folder", folder, "check the path");
     config.transformer_folder = folder;
     config.pooling = {"mean"};
     config.remarks.emplace_back(
@@ -141,7 +138,7 @@ Result<SentenceConfig> read_sentence_config(const std::string& folder) {
                            "sentence_distilbert_config.json", "sentence_camembert_config.json",
                            "sentence_albert_config.json", "sentence_xlm-roberta_config.json",
                            "sentence_xlnet_config.json"}) {
-    if (!exists(config.transformer_folder + "/" + name)) continue;
+    if (!file_exists(config.transformer_folder + "/" + name)) continue;
     CAPRA_TRY(read_optional(config.transformer_folder, name, config, parse_sentence_limits));
     break;
   }

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "capra/base/buffer.h"
 #include "capra/io/json_file.h"
 #include "capra/io/tokenizers_c/capra_tokenizers.h"
@@ -108,15 +106,14 @@ bool Tokenizer::built() { return capra_tokenizers_built() != 0; }
 Result<Tokenizer> Tokenizer::open_folder(const std::string& folder, bool lowercase_first) {
   const std::string path = folder + "/tokenizer.json";
   if (!built()) return not_built(path);
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) {
+  if (!file_exists(path)) {
     return fail("tokenizer-missing", "there is no tokenizer.json", folder,
                 "give token ids, or save the tokenizer in its fast form");
   }
   TokenizerChanges changes;
   changes.lowercase_first = lowercase_first;
   const std::string config = folder + "/tokenizer_config.json";
-  if (std::filesystem::exists(config, error)) CAPRA_TRY(read_changes(config, changes));
+  if (file_exists(config)) CAPRA_TRY(read_changes(config, changes));
   CAPRA_ASSIGN(const std::string json, read_file(path));
   return parse(json, path, changes);
 }

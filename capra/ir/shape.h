@@ -75,7 +75,8 @@ struct TensorType {
   friend bool operator==(const TensorType&, const TensorType&) = default;
 };
 
-/// Multiplies `bytes` by an extent, a 0 counting as 1; false where 63 bits cannot count the product.
+/// Multiplies `bytes` by an extent, a 0 counting as 1; false where 63 bits cannot count the
+/// product.
 bool grow_bytes(int64_t& bytes, int64_t extent);
 
 /// Whether the bytes of the static extents (a 0 counting as 1) can be counted in 63 bits.

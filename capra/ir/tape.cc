@@ -30,7 +30,7 @@ Tensor TraceSink::record(const Context& self, TapeEntry entry) {
   return Tensor::of_value(self, std::move(type), static_cast<int32_t>(tape_.entries.size() - 1));
 }
 
-Tensor TraceSink::input(const Context& self, std::string_view name, TensorType type) {
+Tensor TraceSink::input(const Context& self, std::string_view name, const TensorType& type) {
   return record(self, {&kInput, {}, pack(InputAttrs{std::string(name), type}), type, {}});
 }
 

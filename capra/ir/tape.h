@@ -43,7 +43,7 @@ class TraceSink : public Sink {
   /// A context for a new tape called `name`.
   static Context begin(std::string name);
 
-  Tensor input(const Context& self, std::string_view name, TensorType type);
+  Tensor input(const Context& self, std::string_view name, const TensorType& type);
   void output(const Tensor& value, std::string_view name);
 
   Tensor apply(const Context& self, const OpDef& op, std::span<const Tensor> operands, Attrs attrs,

@@ -120,7 +120,7 @@ Result<TensorType> infer(const TensorType& q, const TensorType& k, const TensorT
 // [tokens, kv_heads, n] as [heads, tokens, n]: each key head stands for heads / kv_heads query
 // heads.
 Tensor by_head(const Tensor& x, int64_t heads) {
-  const Tensor rows = permute(x, {1, 0, 2});
+  Tensor rows = permute(x, {1, 0, 2});
   const int64_t kv_heads = rows.shape()[0].size();
   if (kv_heads == heads) return rows;
   const Dim tokens = rows.shape()[1];

@@ -21,9 +21,8 @@ bool OpTable::names(const OpDef& op) const {
 
 Diagnostic op_not_legal(std::string_view target, const OpDef& op, TypeRefs operands,
                         std::string at) {
-  return {"op-not-legal",
-          std::string(target) + " does not run " + call_text(op, operands), std::move(at),
-          "choose other dtypes, or another target"};
+  return {"op-not-legal", std::string(target) + " does not run " + call_text(op, operands),
+          std::move(at), "choose other dtypes, or another target"};
 }
 
 }  // namespace capra

@@ -4,30 +4,18 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "capra/ir/structural_ops.h"
 #include "capra/ir/text.h"
 #include "capra/ops/all_ops.h"
 #include "capra/runtime/target.h"
 #include "capra/targets/cpu/target.h"
+#include "tools/golden/execute.h"
 
 namespace capra::testing {
 namespace {
-
-constexpr std::array<double, 8> kSpecials = {
-    std::numeric_limits<double>::quiet_NaN(),
-    std::numeric_limits<double>::infinity(),
-    -std::numeric_limits<double>::infinity(),
-    0.0,
-    -0.0,
-    1e-40,
-    -1e-40,
-    88.0,
-};
 
 Array make_array(const TensorType& type, int64_t tokens, int64_t index_bound, bool specials,
                  Random& random) {
@@ -39,7 +27,8 @@ Array make_array(const TensorType& type, int64_t tokens, int64_t index_bound, bo
     } else if (is_integer(type.dtype)) {
       array.set_i64(i, random.below(index_bound));
     } else if (specials && random.chance(3)) {
-      array.set(i, kSpecials[static_cast<size_t>(random.below(kSpecials.size()))]);
+      const std::span<const double> all = golden::special_values();
+      array.set(i, all[static_cast<size_t>(random.below(static_cast<int64_t>(all.size())))]);
     } else {
       array.set(i, random.number());
     }

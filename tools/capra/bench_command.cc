@@ -98,7 +98,7 @@ PackedTokens make_tokens(const Workload& workload, const Encoder& encoder) {
   Random random;
   PackedTokens tokens;
   for (const int64_t wanted : workload.lengths) {
-    const int64_t length = std::min(wanted, encoder.max_positions());
+    const int64_t length = std::min(wanted, encoder.longest_sequence());
     for (int64_t i = 0; i < length; ++i) {
       tokens.ids.push_back(
           static_cast<int32_t>(random.next() % static_cast<uint64_t>(encoder.vocabulary())));
@@ -311,6 +311,7 @@ Result<int> run_bench(const BenchOptions& options) {
     embedding.tokenizer = false;
     CAPRA_ASSIGN(const EmbeddingModel model, EmbeddingModel::load(options.model, embedding));
     std::vector<double> windows;
+    windows.reserve(kMinRounds);
     for (int i = 0; i < kMinRounds; ++i) windows.push_back(bandwidth_window(buffer, threads));
     const double bandwidth = median(windows);
     std::vector<double> all_peaks;

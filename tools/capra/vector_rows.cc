@@ -186,11 +186,13 @@ Result<std::unique_ptr<VectorWriter>> VectorWriter::open(std::string_view format
   }
   CAPRA_ASSIGN(Output output, Output::open(path));
   std::unique_ptr<VectorWriter> writer;
-  if (format == "jsonl" || format == "json") {
+  if (format == "csv") {
+    writer = std::make_unique<CsvWriter>(std::move(output), dimension);
+  } else if (format == "npy") {
+    writer = std::make_unique<NpyWriter>(std::move(output), dimension);
+  } else {
     writer = std::make_unique<JsonWriter>(std::move(output), format == "json");
   }
-  if (format == "csv") writer = std::make_unique<CsvWriter>(std::move(output), dimension);
-  if (format == "npy") writer = std::make_unique<NpyWriter>(std::move(output), dimension);
   return writer;
 }
 

@@ -31,7 +31,7 @@ class Random {
   uint64_t state_;
 };
 
-constexpr std::array<double, 9> kSpecials = {
+constexpr double kSpecials[] = {
     std::numeric_limits<double>::quiet_NaN(),
     std::numeric_limits<double>::infinity(),
     -std::numeric_limits<double>::infinity(),
@@ -53,7 +53,7 @@ Array seeded_array(const TensorType& type, DataKind kind, Random& random) {
       const auto value = static_cast<int64_t>(bits % 5) - 2;
       array.set_i64(i, is_signed_integer(type.dtype) ? value : std::max<int64_t>(value, 0));
     } else if (kind == DataKind::Special && bits % 3 == 0) {
-      array.set(i, kSpecials[(bits >> 32) % kSpecials.size()]);
+      array.set(i, kSpecials[(bits >> 32) % std::size(kSpecials)]);
     } else {
       // 21 bits: f32 holds the value exactly, so both dtypes start from the same number.
       array.set(i, static_cast<double>(static_cast<int64_t>(bits >> 43)) * 0x1p-19 - 2.0);
@@ -91,6 +91,8 @@ bool same_number(double a, double b, const double* within) {
 }
 
 }  // namespace
+
+std::span<const double> special_values() { return kSpecials; }
 
 Result<RunData> seeded_data(const Graph& graph,
                             const std::map<std::string, Array, std::less<>>& given,

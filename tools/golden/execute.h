@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,9 @@ enum class DataKind : uint8_t {
   Finite,   ///< numbers in [-2, 2]; integers in [-2, 2], unsigned ones in [0, 2]
   Special,  ///< the same, every third float a NaN, an infinity, a zero of either sign, or subnormal
 };
+
+/// What Special mixes in.
+std::span<const double> special_values();
 
 /// Data for the inputs and parameters of `graph`, the same for the same arguments. `given` is taken
 /// as it is and its extents bind symbols; `bindings` bind more; the rest get small primes by turn.

@@ -45,6 +45,7 @@ Result<Outcome> run_passes_by_name(const Graph& graph, const RunMode& mode) {
     CAPRA_ASSIGN(const Target* target, find_target(all_targets(), mode.target));
     context.table = target->table;
     context.target = target->name;
+    context.evaluate = eager_evaluator(*target);
   }
   CAPRA_ASSIGN(Graph result, run_passes(graph, passes, context, {.verify_each = true}));
   outcome.lines = split_lines(print_graph(result));
@@ -233,6 +234,7 @@ Result<Graph> decompose_once(const Graph& graph) {
   try {
     for (const Node& node : graph.nodes()) {
       std::vector<Tensor> operands;
+      operands.reserve(node.operands.size());
       for (const NodeId id : node.operands) {
         operands.push_back(id == kAbsent ? Tensor() : values[static_cast<size_t>(id)]);
       }

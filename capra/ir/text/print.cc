@@ -47,6 +47,7 @@ void append_attrs(std::string& text, const Node& node) {
 void append_notes(std::string& text, const Node& node) {
   if (node.notes.empty()) return;
   std::vector<std::string> parts;
+  parts.reserve(node.notes.size());
   for (const Note& note : node.notes) parts.push_back(note_text(note));
   text += " !{";
   append_list(text, parts);

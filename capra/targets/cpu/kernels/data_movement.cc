@@ -24,28 +24,6 @@ void for_element_size(size_t element_size, F f) {
   }
 }
 
-template <class F>
-void for_index_type(Element type, F f) {
-  switch (type) {
-    case Element::I64:
-      return f(int64_t{});
-    case Element::I32:
-      return f(int32_t{});
-    case Element::I16:
-      return f(int16_t{});
-    case Element::I8:
-      return f(int8_t{});
-    case Element::U64:
-      return f(uint64_t{});
-    case Element::U32:
-      return f(uint32_t{});
-    case Element::U16:
-      return f(uint16_t{});
-    default:
-      return f(uint8_t{});
-  }
-}
-
 }  // namespace
 
 void copy_strided(size_t element_size, Strided x, void* out, int rank, const int64_t* dims,
@@ -85,7 +63,7 @@ void gather(size_t element_size, const void* x, int64_t outer, int64_t axis, int
             Element index_type, const void* indices, int64_t count, void* out) {
   const auto row_bytes = static_cast<size_t>(inner) * element_size;
   if (row_bytes == 0) return;
-  for_index_type(index_type, [&](auto sample) {
+  for_integer(index_type, [&](auto sample) {
     using Index = decltype(sample);
     const Index* index = static_cast<const Index*>(indices);
     const char* slab = static_cast<const char*>(x);
@@ -103,7 +81,7 @@ void gather(size_t element_size, const void* x, int64_t outer, int64_t axis, int
 int64_t find_index_out_of_range(Element index_type, const void* indices, int64_t count,
                                 int64_t axis) {
   int64_t found = -1;
-  for_index_type(index_type, [&](auto sample) {
+  for_integer(index_type, [&](auto sample) {
     using Index = decltype(sample);
     const Index* index = static_cast<const Index*>(indices);
     for (int64_t i = 0; i < count && found < 0; ++i) {
@@ -136,7 +114,7 @@ void iota(Element type, int64_t outer, int64_t axis, int64_t inner, void* out) {
     case Element::BF16:
       return write([](int64_t i) { return f64_to_bf16(static_cast<double>(i)); });
     default:
-      return for_index_type(type, [&](auto sample) {
+      return for_integer(type, [&](auto sample) {
         write([](int64_t i) { return static_cast<decltype(sample)>(i); });
       });
   }

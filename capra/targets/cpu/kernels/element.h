@@ -14,6 +14,29 @@ constexpr size_t element_bytes(Element element) {
   return kBytes[static_cast<size_t>(element)];
 }
 
+/// Calls f with a value of the integer type that the elements are stored as (bool as uint8_t).
+template <class F>
+void for_integer(Element type, F f) {
+  switch (type) {
+    case Element::I64:
+      return f(int64_t{});
+    case Element::I32:
+      return f(int32_t{});
+    case Element::I16:
+      return f(int16_t{});
+    case Element::I8:
+      return f(int8_t{});
+    case Element::U64:
+      return f(uint64_t{});
+    case Element::U32:
+      return f(uint32_t{});
+    case Element::U16:
+      return f(uint16_t{});
+    default:
+      return f(uint8_t{});
+  }
+}
+
 /// The most dimensions a strided kernel takes; a target refuses more.
 inline constexpr int kMaxRank = 16;
 

@@ -29,29 +29,9 @@ void narrow_row(Element type, const float* x, uint16_t* y, int64_t n) {
   }
 }
 
-// Calls f with a value of the type that the elements are stored as (bool as uint8_t).
 template <class F>
 void for_integer_or_f64(Element type, F f) {
-  switch (type) {
-    case Element::F64:
-      return f(double{});
-    case Element::I64:
-      return f(int64_t{});
-    case Element::I32:
-      return f(int32_t{});
-    case Element::I16:
-      return f(int16_t{});
-    case Element::I8:
-      return f(int8_t{});
-    case Element::U64:
-      return f(uint64_t{});
-    case Element::U32:
-      return f(uint32_t{});
-    case Element::U16:
-      return f(uint16_t{});
-    default:
-      return f(uint8_t{});
-  }
+  return type == Element::F64 ? f(double{}) : for_integer(type, f);
 }
 
 // Integer arithmetic modulo 2^64, cut to T: every T wraps.
@@ -256,6 +236,21 @@ void walk_two(Strided a, Strided b, int rank, const int64_t* dims, Range range, 
   });
 }
 
+// The same over 16-bit floats, widened to f32 a chunk at a time.
+template <class Row>
+void walk_two_widened(Element type, Strided a, Strided b, int rank, const int64_t* dims,
+                      Range range, Row row) {
+  walk_two<uint16_t>(a, b, rank, dims, range, true,
+                     [&](const uint16_t* u, int64_t u_step, const uint16_t* v, int64_t v_step,
+                         int64_t first, int64_t n) {
+                       float u_wide[kChunk];
+                       float v_wide[kChunk];
+                       widen_row(type, u, u_wide, u_step == 0 ? 1 : n);
+                       widen_row(type, v, v_wide, v_step == 0 ? 1 : n);
+                       row(u_wide, u_step, v_wide, v_step, first, n);
+                     });
+}
+
 template <class T>
 void select_bits(Strided condition, Strided a, Strided b, void* out, int rank, const int64_t* dims,
                  Range range) {
@@ -356,17 +351,13 @@ void binary(const KernelTable& table, BinaryOp op, Element type, Strided a, Stri
   }
   if (type == Element::F16 || type == Element::BF16) {
     auto* y = static_cast<uint16_t*>(out);
-    walk_two<uint16_t>(a, b, rank, dims, range, true,
-                       [&](const uint16_t* u, int64_t u_step, const uint16_t* v, int64_t v_step,
-                           int64_t first, int64_t n) {
-                         float u_wide[kChunk];
-                         float v_wide[kChunk];
-                         widen_row(type, u, u_wide, u_step == 0 ? 1 : n);
-                         widen_row(type, v, v_wide, v_step == 0 ? 1 : n);
-                         float wide[kChunk];
-                         table.elementwise.binary_f32(op, u_wide, u_step, v_wide, v_step, wide, n);
-                         narrow_row(type, wide, y + first, n);
-                       });
+    walk_two_widened(type, a, b, rank, dims, range,
+                     [&](const float* u, int64_t u_step, const float* v, int64_t v_step,
+                         int64_t first, int64_t n) {
+                       float wide[kChunk];
+                       table.elementwise.binary_f32(op, u, u_step, v, v_step, wide, n);
+                       narrow_row(type, wide, y + first, n);
+                     });
     return;
   }
   for_integer_or_f64(type, [&](auto sample) {
@@ -382,15 +373,10 @@ void compare(const KernelTable&, CompareOp op, Element type, Strided a, Strided 
              int rank, const int64_t* dims, Range range) {
   auto* y = static_cast<uint8_t*>(out);
   if (type == Element::F16 || type == Element::BF16) {
-    walk_two<uint16_t>(a, b, rank, dims, range, true,
-                       [&](const uint16_t* u, int64_t u_step, const uint16_t* v, int64_t v_step,
-                           int64_t first, int64_t n) {
-                         float u_wide[kChunk];
-                         float v_wide[kChunk];
-                         widen_row(type, u, u_wide, u_step == 0 ? 1 : n);
-                         widen_row(type, v, v_wide, v_step == 0 ? 1 : n);
-                         compare_typed(op, u_wide, u_step, v_wide, v_step, y + first, n);
-                       });
+    walk_two_widened(
+        type, a, b, rank, dims, range,
+        [&](const float* u, int64_t u_step, const float* v, int64_t v_step, int64_t first,
+            int64_t n) { compare_typed(op, u, u_step, v, v_step, y + first, n); });
     return;
   }
   const auto run = [&](auto sample) {

@@ -97,6 +97,6 @@ constinit const OpDef kSlice{
     .examples = kExamples,
 };
 
-Tensor slice(const Tensor& x, SliceAttrs attrs) { return apply(kSlice, {x}, pack(attrs)); }
+Tensor slice(const Tensor& x, const SliceAttrs& attrs) { return apply(kSlice, {x}, pack(attrs)); }
 
 }  // namespace capra

@@ -22,6 +22,6 @@ struct SliceAttrs {
 };
 
 extern const OpDef kSlice;
-Tensor slice(const Tensor& x, SliceAttrs attrs);
+Tensor slice(const Tensor& x, const SliceAttrs& attrs);
 
 }  // namespace capra

@@ -90,6 +90,7 @@ constexpr int64_t kMostBytes = int64_t{1} << 48;
 
 Failure too_large(const PlanValue& value, std::span<const int64_t> symbols) {
   std::vector<Dim> dims;
+  dims.reserve(value.dims.size());
   for (const PlanDim& dim : value.dims) dims.emplace_back(dim.bound(symbols));
   return fail("shape-too-large",
               TensorType{value.dtype, Shape(std::move(dims))}.text() + " does not fit in memory",

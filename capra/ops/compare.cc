@@ -62,7 +62,7 @@ constinit const OpDef kCompare{
     .examples = kExamples,
 };
 
-Tensor compare(const Tensor& a, const Tensor& b, CompareAttrs attrs) {
+Tensor compare(const Tensor& a, const Tensor& b, const CompareAttrs& attrs) {
   return apply(kCompare, {a, b}, pack(attrs));
 }
 

@@ -16,6 +16,6 @@ struct CompareAttrs {
 };
 
 extern const OpDef kCompare;
-Tensor compare(const Tensor& a, const Tensor& b, CompareAttrs attrs);
+Tensor compare(const Tensor& a, const Tensor& b, const CompareAttrs& attrs);
 
 }  // namespace capra

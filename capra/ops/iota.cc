@@ -40,7 +40,7 @@ constinit const OpDef kIota{
     .examples = kExamples,
 };
 
-Tensor iota(const Context& context, IotaAttrs attrs) {
+Tensor iota(const Context& context, const IotaAttrs& attrs) {
   return apply(kIota, {}, pack(attrs), context);
 }
 

@@ -21,6 +21,6 @@ struct IotaAttrs {
 
 extern const OpDef kIota;
 /// Has no operands, so the context says where the tensor lives.
-Tensor iota(const Context& context, IotaAttrs attrs);
+Tensor iota(const Context& context, const IotaAttrs& attrs);
 
 }  // namespace capra

@@ -40,7 +40,7 @@ Result<TensorType> infer(const TensorType& x, const TensorType& weight, const Te
 }
 
 Tensor decompose(const Tensor& x, const Tensor& weight, const Tensor& bias, const NoAttrs&) {
-  const Tensor product = matmul(x, weight, {.transpose_b = true});
+  Tensor product = matmul(x, weight, {.transpose_b = true});
   if (!bias) return product;
   return product + bias;
 }

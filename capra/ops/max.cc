@@ -49,6 +49,6 @@ constinit const OpDef kMax{
     .examples = kExamples,
 };
 
-Tensor max(const Tensor& x, ReduceAttrs attrs) { return apply(kMax, {x}, pack(attrs)); }
+Tensor max(const Tensor& x, const ReduceAttrs& attrs) { return apply(kMax, {x}, pack(attrs)); }
 
 }  // namespace capra

@@ -6,6 +6,6 @@
 namespace capra {
 
 extern const OpDef kMax;
-Tensor max(const Tensor& x, ReduceAttrs attrs = {});
+Tensor max(const Tensor& x, const ReduceAttrs& attrs = {});
 
 }  // namespace capra

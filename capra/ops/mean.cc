@@ -67,6 +67,6 @@ constinit const OpDef kMean{
     .examples = kExamples,
 };
 
-Tensor mean(const Tensor& x, ReduceAttrs attrs) { return apply(kMean, {x}, pack(attrs)); }
+Tensor mean(const Tensor& x, const ReduceAttrs& attrs) { return apply(kMean, {x}, pack(attrs)); }
 
 }  // namespace capra

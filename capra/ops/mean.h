@@ -6,6 +6,6 @@
 namespace capra {
 
 extern const OpDef kMean;
-Tensor mean(const Tensor& x, ReduceAttrs attrs = {});
+Tensor mean(const Tensor& x, const ReduceAttrs& attrs = {});
 
 }  // namespace capra

@@ -49,6 +49,6 @@ constinit const OpDef kSum{
     .examples = kExamples,
 };
 
-Tensor sum(const Tensor& x, ReduceAttrs attrs) { return apply(kSum, {x}, pack(attrs)); }
+Tensor sum(const Tensor& x, const ReduceAttrs& attrs) { return apply(kSum, {x}, pack(attrs)); }
 
 }  // namespace capra

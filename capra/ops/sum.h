@@ -6,6 +6,6 @@
 namespace capra {
 
 extern const OpDef kSum;
-Tensor sum(const Tensor& x, ReduceAttrs attrs = {});
+Tensor sum(const Tensor& x, const ReduceAttrs& attrs = {});
 
 }  // namespace capra

@@ -54,6 +54,8 @@ constinit const OpDef kVariance{
     .examples = kExamples,
 };
 
-Tensor variance(const Tensor& x, ReduceAttrs attrs) { return apply(kVariance, {x}, pack(attrs)); }
+Tensor variance(const Tensor& x, const ReduceAttrs& attrs) {
+  return apply(kVariance, {x}, pack(attrs));
+}
 
 }  // namespace capra

@@ -6,6 +6,6 @@
 namespace capra {
 
 extern const OpDef kVariance;
-Tensor variance(const Tensor& x, ReduceAttrs attrs = {});
+Tensor variance(const Tensor& x, const ReduceAttrs& attrs = {});
 
 }  // namespace capra

@@ -23,7 +23,7 @@ namespace {
 constexpr int kTileRows64 = kTileRows == 14 ? 8 : 2;
 constexpr size_t kPanel64 = 16;
 
-constexpr size_t kChunkBytes = size_t{192} << 10;
+constexpr size_t kChunkBytes = size_t{384} << 10;
 constexpr size_t kTotalBytes = 4096;
 static_assert(kTileRows * kTotalStride * sizeof(float) <= kTotalBytes);
 static_assert(kTileRows64 * kTotalStride * sizeof(double) <= kTotalBytes);

@@ -172,7 +172,7 @@ Status take_tokenizer(Parts& parts, Result<Tokenizer> loaded) {
   if (!parts.prompt.empty() && !parts.config.include_prompt) {
     CAPRA_ASSIGN(const EncodedText prompt, parts.tokenizer->encode(parts.prompt));
     // All but the closing special token stand before the text.
-    parts.prompt_size = static_cast<int64_t>(prompt.ids.size()) - 1;
+    parts.prompt_size = std::max<int64_t>(0, static_cast<int64_t>(prompt.ids.size()) - 1);
   }
   return {};
 }

@@ -107,7 +107,7 @@ Status EmbeddingModel::Parts::run_batch(BatchWorkspace& batch, std::span<float> 
                                         std::span<const int64_t> prompt_tokens) const {
   std::array<int64_t, 2> extents;
   const std::array<InputRef, 3> inputs = batch_inputs(batch, extents);
-  const DType dtype = executable->outputs()[0].type.dtype;
+  const DType dtype = executable->computed_dtype(0);
   const int64_t hidden_size = encoder->hidden_size();
   const size_t values = batch.ids.size() * static_cast<size_t>(hidden_size);
   const size_t bytes = values * dtype_bytes(dtype);

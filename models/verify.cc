@@ -40,6 +40,7 @@ States rows_of(const States& states, int64_t from, int64_t to) {
 
 // Values whose bits differ; NaN equals NaN.
 int64_t count_differing(const Array& a, const Array& b) {
+  CAPRA_CHECK(a.dtype() == b.dtype() && a.elements() == b.elements());
   const size_t bytes = dtype_bytes(a.dtype());
   int64_t count = 0;
   for (int64_t i = 0; i < a.elements(); ++i) {
@@ -53,6 +54,7 @@ int64_t count_differing(const Array& a, const Array& b) {
 
 // The largest difference; a NaN on one side alone counts as infinite.
 double max_difference(const Array& a, const Array& b) {
+  CAPRA_CHECK(a.elements() == b.elements());
   double largest = 0;
   for (int64_t i = 0; i < a.elements(); ++i) {
     const double x = a.f64_at(i);
@@ -132,7 +134,7 @@ Result<States> Verifier::optimized(const PackedTokens& tokens, int64_t first, in
   BatchWorkspace batch;
   fill_batch(*parts_.encoder, tokens.ids, tokens.offsets, first, last, batch);
   std::array<int64_t, 2> extents;
-  return executable_->run(workspace_, batch_inputs(batch, extents));
+  return executable_->run_unrounded(workspace_, batch_inputs(batch, extents));
 }
 
 Result<States> Verifier::eager(const BatchWorkspace& batch) {

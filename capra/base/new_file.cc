@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 namespace capra {
@@ -24,13 +25,15 @@ Result<NewFile> NewFile::create(const std::string& path) {
   struct stat status{};
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) return unwritable(path, EISDIR);
-  // What a link points to is replaced, not the link.
-  std::string name = path;
-  if (char* real = exists ? ::realpath(path.c_str(), nullptr) : nullptr; real != nullptr) {
-    name = real;
-    std::free(real);
+  // What a link points to is replaced or made, not the link.
+  std::error_code unreadable;
+  std::filesystem::path name = path;
+  for (int links = 0; std::filesystem::is_symlink(name, unreadable); ++links) {
+    constexpr int kMostLinks = 40;  // as the system allows
+    if (links == kMostLinks) return unwritable(path, ELOOP);
+    name = name.parent_path() / std::filesystem::read_symlink(name, unreadable);
   }
-  std::string temporary = name + ".XXXXXX";
+  std::string temporary = name.string() + ".XXXXXX";
   const int descriptor = ::mkstemp(temporary.data());
   if (descriptor < 0) return unwritable(path, errno);
   const mode_t mask = ::umask(0);
@@ -43,7 +46,7 @@ Result<NewFile> NewFile::create(const std::string& path) {
     ::unlink(temporary.c_str());
     return unwritable(path, error);
   }
-  return NewFile(stream, std::move(name), std::move(temporary));
+  return NewFile(stream, name.string(), std::move(temporary));
 }
 
 NewFile::NewFile(NewFile&& other) noexcept

@@ -200,7 +200,7 @@ Result<std::vector<Array>> interpret(const Graph& graph, std::span<const Array> 
   } catch (const Error& error) {
     return fail(error.diagnostic());
   } catch (const std::bad_alloc&) {
-    return fail("shape-too-large", "there is not enough memory for the values of this graph",
+    return fail("out-of-memory", "there is not enough memory for the values of this graph",
                 graph.name(), "run it on smaller inputs");
   }
 }

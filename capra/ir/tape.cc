@@ -35,6 +35,12 @@ Tensor TraceSink::input(const Context& self, std::string_view name, const Tensor
 }
 
 void TraceSink::output(const Tensor& value, std::string_view name) {
+  if (!value || &value.context().sink() != this) {
+    throw Error({"context-mixed",
+                 "output '" + std::string(name) + "' is no tensor of this trace",
+                 {},
+                 "make all tensors of one computation in one context"});
+  }
   record(value.context(),
          {&kOutput, {value.value()}, pack(OutputAttrs{std::string(name)}), value.type(), {}});
 }

@@ -69,8 +69,8 @@ Tensor apply(const OpDef& op, std::span<const Tensor> operands, Attrs attrs, Con
                    "make all tensors of one computation in one context"});
     }
   }
-  CAPRA_CHECK(static_cast<bool>(context));
   TensorType result = infer_type(op, types, attrs).value_or_throw();
+  CAPRA_CHECK(static_cast<bool>(context));  // an op without operands has its own call
   return context.sink().apply(context, op, operands, std::move(attrs), std::move(result));
 }
 

@@ -304,7 +304,11 @@ bool convert_chain(GraphRewriter& rewriter, NodeId root) {
   const NodeId x = operand(graph, inner, 0);
   if (!holds(type_of(rewriter, inner).dtype, type_of(rewriter, x).dtype)) return false;
   if (stand_for(rewriter, root, x)) return true;
-  rewriter.splice(root, [&] { return convert(rewriter.tensor(x), type_of(rewriter, root).dtype); });
+  // A float saturates into an integer type, an integer wraps.
+  const DType to = type_of(rewriter, root).dtype;
+  const bool is_detour = is_float(type_of(rewriter, inner).dtype);
+  if (is_detour && !is_float(type_of(rewriter, x).dtype) && !is_float(to)) return false;
+  rewriter.splice(root, [&] { return convert(rewriter.tensor(x), to); });
   return true;
 }
 

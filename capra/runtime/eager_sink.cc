@@ -30,10 +30,9 @@ class EagerSink : public Sink {
     const OpRow* row = table_.find(op, types, attrs, result);
     if (row == nullptr && op.decompose != nullptr) return op.decompose(operands, attrs);
     if (row == nullptr) throw Error(op_not_legal(target_, op, types, path()));
-    if (result.shape.rank() > kMaxRunRank) {
-      throw Error({"rank-unsupported",
-                   result.text() + " has more than " + std::to_string(kMaxRunRank) + " dims",
-                   path()});
+    check_rank(result);
+    for (const TensorType* type : types) {
+      if (type != nullptr) check_rank(*type);
     }
     const Node node{.op = &op, .operands = {}, .attrs = std::move(attrs), .type = result};
     const std::vector<const Array*> unknown(operands.size(), nullptr);
@@ -96,6 +95,12 @@ class EagerSink : public Sink {
       throw Error(std::move(diagnostic));
     }
     return Tensor::of_data(self, std::move(array));
+  }
+
+  void check_rank(const TensorType& type) const {
+    if (type.shape.rank() <= kMaxRunRank) return;
+    throw Error({"rank-unsupported",
+                 type.text() + " has more than " + std::to_string(kMaxRunRank) + " dims", path()});
   }
 
   std::string path() const {

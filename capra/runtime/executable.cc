@@ -25,7 +25,7 @@ std::string type_text(const InputRef& input) {
 }  // namespace
 
 Failure out_of_memory() {
-  return fail("shape-too-large", "there is not enough memory for the values of this graph", {},
+  return fail("out-of-memory", "there is not enough memory for the values of this graph", {},
               "run it on smaller inputs");
 }
 
@@ -113,12 +113,29 @@ Result<DimBindings> Executable::bind(std::span<const InputRef> inputs) const {
 
 Result<std::vector<Array>> Executable::run(Workspace& workspace,
                                            std::span<const InputRef> inputs) const {
+  std::vector<DType> dtypes;
+  dtypes.reserve(outputs_.size());
+  for (const Port& port : outputs_) dtypes.push_back(port.type.dtype);
+  return run_into(workspace, inputs, dtypes);
+}
+
+Result<std::vector<Array>> Executable::run_unrounded(Workspace& workspace,
+                                                     std::span<const InputRef> inputs) const {
+  std::vector<DType> dtypes;
+  dtypes.reserve(outputs_.size());
+  for (size_t index = 0; index < outputs_.size(); ++index) dtypes.push_back(computed_dtype(index));
+  return run_into(workspace, inputs, dtypes);
+}
+
+Result<std::vector<Array>> Executable::run_into(Workspace& workspace,
+                                                std::span<const InputRef> inputs,
+                                                std::span<const DType> dtypes) const {
   CAPRA_ASSIGN(const DimBindings bindings, bind(inputs));
   std::vector<Array> results;
   std::vector<OutputRef> refs;
-  for (const Port& port : outputs_) {
-    CAPRA_ASSIGN(Shape shape, port.type.shape.bind(bindings));
-    const TensorType type{port.type.dtype, std::move(shape)};
+  for (size_t index = 0; index < outputs_.size(); ++index) {
+    CAPRA_ASSIGN(Shape shape, outputs_[index].type.shape.bind(bindings));
+    const TensorType type{dtypes[index], std::move(shape)};
     if (!fits_memory(type)) return out_of_memory();
     try {
       results.push_back(Array::zeros(type.dtype, type.shape.sizes()));

@@ -108,8 +108,14 @@ class Executable {
   virtual Status run(Workspace& workspace, std::span<const InputRef> inputs,
                      std::span<const OutputRef> outputs) const = 0;
 
-  /// Computes into new arrays.
+  /// Computes into new arrays of the declared dtypes. Further failure: `out-of-memory`.
   Result<std::vector<Array>> run(Workspace& workspace, std::span<const InputRef> inputs) const;
+  /// The same in the dtypes that the target computes in.
+  Result<std::vector<Array>> run_unrounded(Workspace& workspace,
+                                           std::span<const InputRef> inputs) const;
+
+  /// The dtype in which output `index` can be taken without another rounding.
+  virtual DType computed_dtype(size_t index) const { return outputs_[index].type.dtype; }
 
  protected:
   Executable(std::vector<Port> inputs, std::vector<Port> outputs)
@@ -123,11 +129,14 @@ class Executable {
                                  int64_t found);
 
  private:
+  Result<std::vector<Array>> run_into(Workspace& workspace, std::span<const InputRef> inputs,
+                                      std::span<const DType> dtypes) const;
+
   std::vector<Port> inputs_;
   std::vector<Port> outputs_;
 };
 
-/// `shape-too-large`: what a run says when there is no memory for its values.
+/// `out-of-memory`: what a run says when the system has no memory for its values.
 Failure out_of_memory();
 
 /// The ports of a graph, in the order of its nodes.

@@ -86,6 +86,15 @@ std::optional<std::vector<int64_t>> regroup(Dims dims, std::span<const int64_t> 
 
 }  // namespace
 
+namespace {
+
+// Steps that take strides count on rows without gaps (Step::takes_strided).
+bool has_whole_rows(Dims dims, std::span<const int64_t> strides) {
+  return dims.empty() || is_one(dims.back()) || strides.back() == 1;
+}
+
+}  // namespace
+
 std::optional<ViewLayout> reshape_layout(Dims dims, const ViewLayout& from, Dims shape) {
   if (from.strides.empty()) return ViewLayout{from.offset, {}};
   const std::span<const int64_t> strides(from.strides);
@@ -95,11 +104,12 @@ std::optional<ViewLayout> reshape_layout(Dims dims, const ViewLayout& from, Dims
     if (inner) {
       std::vector<int64_t> all{strides[0]};
       all.insert(all.end(), inner->begin(), inner->end());
+      if (!has_whole_rows(shape, all)) return std::nullopt;
       return simplified(from.offset, shape, std::move(all));
     }
   }
   auto all = regroup(dims, strides, shape);
-  if (!all) return std::nullopt;
+  if (!all || !has_whole_rows(shape, *all)) return std::nullopt;
   return simplified(from.offset, shape, *std::move(all));
 }
 

@@ -141,6 +141,13 @@ TEST_F(Files, ALinkIsFollowedAndPermissionsStay) {
   fs::create_symlink(path("f"), path("link"));
   ASSERT_TRUE(write_file(path("link"), "new").ok());
   EXPECT_TRUE(fs::is_symlink(path("link")));
+  fs::create_directory(path("d"));
+  fs::create_symlink("../made", path("d/to_nothing"));
+  ASSERT_TRUE(write_file(path("d/to_nothing"), "x").ok());
+  EXPECT_TRUE(fs::is_symlink(path("d/to_nothing")));
+  EXPECT_EQ(*read_file(path("made")), "x");
+  fs::create_symlink("loop", path("loop"));
+  EXPECT_EQ(write_file(path("loop"), "x").error().code, "file-unwritable");
   EXPECT_EQ(*read_file(path("f")), "new");
   EXPECT_EQ(fs::status(path("f")).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }

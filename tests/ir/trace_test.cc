@@ -92,6 +92,15 @@ TEST(Trace, TensorsOfTwoContextsDoNotMix) {
   const Tensor x = static_cast<TraceSink&>(one.sink()).input(one, "x", type);
   const Tensor y = static_cast<TraceSink&>(two.sink()).input(two, "y", type);
   EXPECT_EQ(code_of([&] { sample::mul(x, y); }), "context-mixed");
+  EXPECT_EQ(code_of([&] { static_cast<TraceSink&>(two.sink()).output(x, "x"); }), "context-mixed");
+  EXPECT_EQ(code_of([&] { static_cast<TraceSink&>(two.sink()).output(Tensor(), "x"); }),
+            "context-mixed");
+}
+
+TEST(Trace, NoOperandsAreRefusedByTheRecord) {
+  EXPECT_EQ(
+      code_of([] { apply(sample::kJoin, std::span<const Tensor>(), pack(sample::JoinAttrs())); }),
+      "operand-count");
 }
 
 TEST(Trace, AWrongCallIsRefusedByTheRecord) {

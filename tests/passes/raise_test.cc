@@ -1,4 +1,5 @@
 // Raising undoes decomposition: one level deep, and down to the primitives of the oracle.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -107,6 +108,19 @@ TEST(Raise, AWholeLayerOfPrimitivesBecomesOps) {
   PassContext context = testing::cpu_context(nullptr);
   const Graph raised = run_passes(primitives, raising_passes(), context).value_or_throw();
   EXPECT_EQ(calls(raised), calls(graph));
+}
+
+// Rules look at a few nodes, whatever hangs below them.
+TEST(Raise, ALongChainOfArithmeticIsNotDescended) {
+  std::string text = "graph @main { %x = input : f32[2]\n %a0 = add %x %x\n";
+  constexpr int kLength = 60000;
+  for (int i = 1; i < kLength; ++i) {
+    text += fmt::format("%a{} = add %a{} %x\n", i, i - 1);
+  }
+  text += fmt::format("%e = erf %x\n %y = mul %a{} %e\n output %y }}", kLength - 1);
+  const Graph graph = parse(text);
+  PassContext context;
+  EXPECT_TRUE(kRaiseGelu.run(graph, context).value_or_throw() == graph);
 }
 
 TEST(Raise, PackedSequencesAndCausalRulesStayPrimitive) {

@@ -48,8 +48,11 @@ class Grower {
   explicit Grower(uint64_t seed) : random_(seed), context_(TraceSink::begin("random")), tokens_(5) {
     if (seed % 2 == 0) tokens_ = Dim("tokens");
     plain_ = seed % 4 == 3;
-    values_.push_back(sink().input(context_, "x", {DType::F32, {tokens_, kWidth}}));
-    values_.push_back(sink().input(context_, "z", {DType::F32, {tokens_, kWidth}}));
+    // Rules for floats of 32 bits must leave the others alone.
+    constexpr DType kOthers[] = {DType::I32, DType::F16, DType::F64, DType::BF16, DType::I8};
+    if (seed % 5 == 4) dtype_ = kOthers[seed / 5 % std::size(kOthers)];
+    values_.push_back(sink().input(context_, "x", {dtype_, {tokens_, kWidth}}));
+    values_.push_back(sink().input(context_, "z", {dtype_, {tokens_, kWidth}}));
     ids_ = sink().input(context_, "ids", {DType::I32, {tokens_}});
   }
 
@@ -93,7 +96,7 @@ class Grower {
 
   Tensor parameter(Shape shape) {
     return context_.sink().parameter(context_, "p" + std::to_string(parameters_++),
-                                     {DType::F32, std::move(shape)});
+                                     {dtype_, std::move(shape)});
   }
 
   double scalar() {
@@ -239,7 +242,7 @@ class Grower {
       default: {
         constexpr DType kThrough[] = {DType::F32, DType::BF16, DType::F16, DType::F64, DType::I32};
         const Tensor other = convert(x, kThrough[random_.below(std::size(kThrough))]);
-        return convert(other, DType::F32);
+        return convert(other, dtype_);
       }
     }
   }
@@ -350,7 +353,7 @@ class Grower {
   }
 
   Tensor constants_only() {
-    const Tensor table = constant(context_, Array::scalar(DType::F32, scalar()));
+    const Tensor table = constant(context_, Array::scalar(dtype_, scalar()));
     const Tensor shifted = with_scalar(table);
     const Tensor wide = broadcast(shifted, {kWidth});
     return binary(any(), random_.chance(2) ? wide : unary(shifted));
@@ -359,6 +362,7 @@ class Grower {
   Random random_;
   Context context_;
   Dim tokens_;
+  DType dtype_ = DType::F32;
   Tensor ids_;
   std::vector<Tensor> values_;
   int parameters_ = 0;

@@ -195,6 +195,21 @@ class VerifyTest(small_model.SmallModelTest):
         self.assertLess(rows[0]["error"], 1e-6)
         self.assertGreater(rows[1]["error"], 1e-6)
 
+    def test_budget_with_a_prompt(self):
+        rows = self.document("verify", self.model, "--approximate", "gelu=tanh", "--budget", "--prompt", "the goat ",
+                             code=driver.NO)["budget"]
+        self.assertLess(rows[0]["error"], 1e-6)
+
+    def test_the_oracle_verifies_itself(self):
+        result = self.document("verify", self.model, "--target", "interp")
+        self.assertTrue(result["passed"])
+        self.assertEqual((result["differing_values"], result["error"]), (0, 0))
+
+    def test_vectors_of_the_oracle_are_rounded_once(self):
+        oracle, cpu = (json.loads(self.out("embed", self.model, "--text", "the goat", "--target", target))["embedding"]
+                       for target in ("interp", "cpu"))
+        self.assertLess(max(abs(a - b) for a, b in zip(oracle, cpu)), 1e-6)
+
 
 class ThreadsTest(small_model.SmallModelTest):
     needs_tokenizer = False

@@ -16,6 +16,7 @@
 #include "models/embedding_parts.h"
 #include "tools/capra/command.h"
 #include "tools/capra/output.h"
+#include "tools/capra/progress.h"
 
 namespace capra::driver {
 namespace {
@@ -310,6 +311,7 @@ Result<int> run_bench(const BenchOptions& options) {
     embedding.threads = threads;
     embedding.tokenizer = false;
     CAPRA_ASSIGN(const EmbeddingModel model, EmbeddingModel::load(options.model, embedding));
+    if (threads == counts.front()) say_remarks(model.remarks(), options.quiet);
     std::vector<double> windows;
     windows.reserve(kMinRounds);
     for (int i = 0; i < kMinRounds; ++i) windows.push_back(bandwidth_window(buffer, threads));

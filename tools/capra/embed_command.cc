@@ -153,9 +153,7 @@ Result<int> run_embed(const EmbedOptions& options) {
   embedding.tokenizer = !options.source.token_ids;
   CAPRA_ASSIGN(const EmbeddingModel model, EmbeddingModel::load(options.model, embedding));
   if (!options.source.token_ids) CAPRA_TRY(model.has_tokenizer());
-  if (!options.quiet) {
-    for (const std::string& remark : model.remarks()) fmt::print(stderr, "note: {}\n", remark);
-  }
+  say_remarks(model.remarks(), options.quiet);
   CAPRA_ASSIGN(const std::unique_ptr<VectorWriter> writer,
                VectorWriter::open(format, options.output, model.dimension()));
   Progress progress("texts", options.quiet);

@@ -10,6 +10,11 @@
 
 namespace capra::driver {
 
+void say_remarks(std::span<const std::string> remarks, bool quiet) {
+  if (quiet) return;
+  for (const std::string& remark : remarks) fmt::print(stderr, "note: {}\n", remark);
+}
+
 Progress::Progress(std::string unit, bool quiet)
     : unit_(std::move(unit)),
       enabled_(!quiet && ::isatty(STDERR_FILENO) == 1),

@@ -4,9 +4,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace capra::driver {
+
+/// Says on standard error what a model was loaded with beyond its checkpoint (approximations,
+/// overridden settings), a line each.
+void say_remarks(std::span<const std::string> remarks, bool quiet);
 
 class Progress {
  public:

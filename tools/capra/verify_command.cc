@@ -131,7 +131,6 @@ Result<std::vector<BudgetRow>> measure_budget(const VerifyOptions& options,
   for (const std::vector<std::string>& choice : choices) {
     EmbeddingOptions embedding = options.embedding;
     embedding.approximate = choice;
-    embedding.tokenizer = false;
     CAPRA_ASSIGN(const EmbeddingModel model, EmbeddingModel::load(options.model, embedding));
     CAPRA_ASSIGN(const Verification result, verify_model(model, tokens, nullptr));
     rows.push_back({choice.empty() ? "none" : fmt::format("{}", fmt::join(choice, " + ")),
@@ -329,9 +328,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   const std::vector<std::string_view> views(texts.texts.begin(), texts.texts.end());
   CAPRA_ASSIGN(const PackedTokens packed, model.tokenize(views));
   const TokenCheck tokens = check_tokens(packed, texts);
-  if (!options.quiet) {
-    for (const std::string& remark : model.remarks()) fmt::print(stderr, "note: {}\n", remark);
-  }
+  say_remarks(model.remarks(), options.quiet);
 
   Progress progress("texts", options.quiet);
   CAPRA_ASSIGN(const Verification result,

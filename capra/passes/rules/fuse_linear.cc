@@ -1,5 +1,5 @@
 // A product with a weight, and a bias, as one linear. Exact: linear is defined as the matmul order,
-// then the bias as a rounded step.
+// then the bias as a rounded step; of f16 and bf16 it rounds once and the two ops twice.
 #include "capra/ops/add.h"
 #include "capra/ops/linear.h"
 #include "capra/ops/matmul.h"
@@ -8,6 +8,11 @@
 
 namespace capra {
 namespace {
+
+bool rounds_every_step(const Graph& graph, NodeId id) {
+  const DType dtype = graph.node(id).type.dtype;
+  return dtype == DType::F32 || dtype == DType::F64;
+}
 
 /// Whether a matmul is x [..., rows, in] by weight [out, in].
 bool is_weight_product(const Graph& graph, NodeId id) {
@@ -21,7 +26,7 @@ bool is_weight_product(const Graph& graph, NodeId id) {
 // matmul(x, w^T) + b = linear(x, w, b), when nobody else reads the product and b is [out]
 bool product_and_bias(GraphRewriter& rewriter, NodeId root) {
   const Graph& graph = rewriter.source();
-  if (!is_op(graph, root, kAdd)) return false;
+  if (!is_op(graph, root, kAdd) || !rounds_every_step(graph, root)) return false;
   for (const auto& [product, bias] : both_orders(graph, root)) {
     if (!is_weight_product(graph, product) || !rewriter.used_once(product)) continue;
     const Node& node = graph.node(product);
@@ -41,7 +46,7 @@ bool product_and_bias(GraphRewriter& rewriter, NodeId root) {
 // linear(x, w) + b = linear(x, w, b)
 bool linear_and_bias(GraphRewriter& rewriter, NodeId root) {
   const Graph& graph = rewriter.source();
-  if (!is_op(graph, root, kAdd)) return false;
+  if (!is_op(graph, root, kAdd) || !rounds_every_step(graph, root)) return false;
   for (const auto& [product, bias] : both_orders(graph, root)) {
     if (!is_op(graph, product, kLinear) || operand(graph, product, 2) != kAbsent) continue;
     if (!rewriter.used_once(product)) continue;

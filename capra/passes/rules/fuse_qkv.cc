@@ -3,8 +3,10 @@
 #include <array>
 #include <optional>
 
+#include "capra/ir/structural_ops.h"
 #include "capra/ops/attention.h"
 #include "capra/ops/concat.h"
+#include "capra/ops/constant.h"
 #include "capra/ops/linear.h"
 #include "capra/ops/permute.h"
 #include "capra/ops/reshape.h"
@@ -40,14 +42,14 @@ std::optional<Projections> match_projections(const Graph& graph, NodeId attentio
     if (operand(graph, part, 0) != operand(graph, q, 0)) return std::nullopt;
     if ((operand(graph, part, 2) != kAbsent) != bias) return std::nullopt;
   }
-  // Everything must exist where the first of them stands.
+  // Everything must exist where the first of them stands; weights can move there, inputs may not
+  // change their order.
   const NodeId first = std::min({q, k, v});
   for (const NodeId part : found) {
     for (const size_t index : {size_t{1}, size_t{2}}) {
       const NodeId value = operand(graph, part, index);
-      if (value != kAbsent && value > first && !graph.node(value).operands.empty()) {
-        return std::nullopt;
-      }
+      if (value == kAbsent || value < first) continue;
+      if (!is_op(graph, value, kParameter) && !is_op(graph, value, kConstant)) return std::nullopt;
     }
   }
   for (const NodeId part : found) {

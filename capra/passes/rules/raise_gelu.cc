@@ -72,8 +72,10 @@ class Reader {
     if (graph_.node(id).type != graph_.node(x_).type) return std::nullopt;
     if (const auto known = forms_.find(id); known != forms_.end()) return known->second;
     if (forms_.size() > kMaxNodes) return std::nullopt;
+    // Known, without a form, before its operands are read: the limit bounds the depth too.
+    forms_.emplace(id, std::nullopt);
     const std::optional<Form> form = id == f_ ? Form{{}, {1, 0, 0, 0}} : combine(id);
-    forms_.emplace(id, form);
+    forms_[id] = form;
     return form;
   }
 

@@ -19,26 +19,35 @@
 namespace capra {
 namespace {
 
-/// Looks through select(max == -inf, instead, value): the guard of rows of -inf. Fails (absent)
-/// when the select is another one.
-NodeId pass_guard(const Graph& graph, NodeId id, double instead, std::vector<NodeId>& inside) {
-  if (!is_op(graph, id, kSelect)) return id;
+/// What a guard of rows of -inf lets through, and the maximum it looks at.
+struct Guarded {
+  NodeId value = kAbsent;                           ///< absent where the select is no such guard
+  std::optional<KeptReduction> max = std::nullopt;  ///< empty where there is no select
+
+  bool looks_at(NodeId x, int64_t position) const {
+    return !max || (max->of == x && max->position == position);
+  }
+};
+
+/// Looks through select(max == -inf, instead, value).
+Guarded pass_guard(const Graph& graph, NodeId id, double instead, std::vector<NodeId>& inside) {
+  if (!is_op(graph, id, kSelect)) return {id};
   const NodeId test = operand(graph, id, 0);
   if (splat(graph, operand(graph, id, 1)) != instead || !is_op(graph, test, kCompare) ||
       graph.node(test).attrs_as<CompareAttrs>().direction != "eq") {
-    return kAbsent;
+    return {};
   }
   const double lowest = -std::numeric_limits<double>::infinity();
   for (const auto& [greatest, bound] : both_orders(graph, test)) {
     if (splat(graph, bound) != lowest) continue;
-    const std::optional<KeptReduction> max = match_reduction(graph, greatest, kMax);
+    std::optional<KeptReduction> max = match_reduction(graph, greatest, kMax);
     if (!max) continue;
     inside.push_back(id);
     inside.push_back(test);
     inside.insert(inside.end(), max->inside.begin(), max->inside.end());
-    return operand(graph, id, 2);
+    return {operand(graph, id, 2), std::move(max)};
   }
-  return kAbsent;
+  return {};
 }
 
 /// What the exponentials e are divided by in `root`, with e and what is passed: e / s, or e * (1 /
@@ -69,12 +78,13 @@ bool softmax_in_primitives(GraphRewriter& rewriter, NodeId root) {
     const NodeId x = operand(graph, shifted, 0);
     inside.push_back(e);
     inside.push_back(shifted);
-    const NodeId total = pass_guard(graph, divisor, 1, inside);
-    const NodeId reference = pass_guard(graph, operand(graph, shifted, 1), 0, inside);
-    if (total == kAbsent || reference == kAbsent) continue;
-    const std::optional<KeptReduction> sum = match_reduction(graph, total, kSum);
-    const std::optional<KeptReduction> max = match_reduction(graph, reference, kMax);
+    const Guarded total = pass_guard(graph, divisor, 1, inside);
+    const Guarded reference = pass_guard(graph, operand(graph, shifted, 1), 0, inside);
+    if (total.value == kAbsent || reference.value == kAbsent) continue;
+    const std::optional<KeptReduction> sum = match_reduction(graph, total.value, kSum);
+    const std::optional<KeptReduction> max = match_reduction(graph, reference.value, kMax);
     if (!sum || !max || sum->of != e || max->of != x || sum->position != max->position) continue;
+    if (!total.looks_at(x, max->position) || !reference.looks_at(x, max->position)) continue;
     if (graph.node(x).type != graph.node(root).type) continue;
     inside.insert(inside.end(), sum->inside.begin(), sum->inside.end());
     inside.insert(inside.end(), max->inside.begin(), max->inside.end());

@@ -30,8 +30,13 @@ void copy_strided(const StepCall& call, const std::byte* data, const Strides& st
 }
 
 Result<std::unique_ptr<Step>> make_reshape(const StepRequest&, const KernelTable&) {
-  return contiguous_step([](const StepCall& call) {
-    std::memcpy(call.result.data, call.operands[0]->data, call.result.byte_size());
+  // The operand's elements in its own row-major order, wherever they lie.
+  return strided_step([](const StepCall& call) {
+    const View& x = *call.operands[0];
+    split(call.pool, x.elements(), kGrain, [&](int64_t begin, int64_t end, int) {
+      kernels::copy_strided(dtype_bytes(x.dtype), {x.data, x.strides.data()}, call.result.data,
+                            x.rank, x.dims.data(), {begin, end});
+    });
   });
 }
 

@@ -123,8 +123,20 @@ class FusedLinearStep : public Step {
   std::vector<float> bias_;
 };
 
+// A weight is not there any more when the step runs, so no operand may have a second role.
+bool has_one_role_each(const LinearForm& form) {
+  std::vector<int> roles{0, form.residual};
+  roles.insert(roles.end(), form.weights.begin(), form.weights.end());
+  roles.insert(roles.end(), form.biases.begin(), form.biases.end());
+  if (form.norm) roles.insert(roles.end(), {form.norm->gamma, form.norm->beta});
+  std::erase(roles, -1);
+  std::ranges::sort(roles);
+  return std::ranges::adjacent_find(roles) == roles.end();
+}
+
 StepResult make_fused_linear(const StepRequest& request, const KernelTable& table,
                              LinearForm form) {
+  if (!has_one_role_each(form)) return no_kernel();
   std::vector<const Array*> weights;
   for (const int index : form.weights) {
     const Array* weight = request.constants[static_cast<size_t>(index)];

@@ -28,6 +28,11 @@ class InterpExecutable : public Executable {
     return Workspace(std::move(state));
   }
 
+  DType computed_dtype(size_t index) const override {
+    const DType declared = outputs()[index].type.dtype;
+    return is_float(declared) ? DType::F64 : declared;
+  }
+
   using Executable::run;
   Status run(Workspace& workspace, std::span<const InputRef> inputs,
              std::span<const OutputRef> outputs) const override {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 #include "capra/interp/interp.h"
 #include "capra/ir/text.h"
@@ -17,6 +18,7 @@
 #include "capra/ops/linear.h"
 #include "capra/ops/matmul.h"
 #include "capra/ops/permute.h"
+#include "capra/ops/relu.h"
 #include "capra/ops/reshape.h"
 #include "capra/ops/slice.h"
 #include "capra/ops/softmax.h"
@@ -210,26 +212,35 @@ TEST(CpuRows, StridedOperandsGiveTheBitsOfCopies) {
   const Array x = random(DType::F32, {6, 40}, 1);
   const Array w = random(DType::F32, {10, 12}, 2);
   const Array small = random(DType::F32, {6, 12}, 3);
-  Parameters parameters{{"w", w}};
+  Parameters parameters{{"w", w}, {"narrow", random(DType::F32, {4, 3}, 4)}};
   Context context = TraceSink::begin("strided");
   auto& sink = static_cast<TraceSink&>(context.sink());
   const Tensor input = sink.input(context, "x", {DType::F32, {"rows", 40}});
   const Tensor other = sink.input(context, "y", {DType::F32, {"rows", 12}});
   const Tensor weight = sink.parameter(context, "w", {DType::F32, {10, 12}});
+  const Tensor narrow = sink.parameter(context, "narrow", {DType::F32, {4, 3}});
   const Tensor doubled = input + input;
   const auto columns = [&](int64_t from, int64_t to) {
     return slice(doubled, {.starts = {0, from}, .limits = Shape{"rows", to}, .strides = {1, 1}});
   };
-  const Tensor part = columns(5, 17);
-  sink.output(linear(part, weight), "linear");
-  sink.output(part + other, "add");
-  sink.output(softmax(part), "softmax");
-  sink.output(sum(part, {.axes = {0}}), "sum");
-  sink.output(permute(part, {1, 0}), "permute");
-  sink.output(reshape(part, {"rows", 3, 4}), "reshape");
-  const std::vector<Tensor> both{part, other};
+  // Each reader has a slice of its own: one that needs a copy would make it for all.
+  const auto part = [&] { return columns(5, 17); };
+  sink.output(linear(part(), weight), "linear");
+  sink.output(part() + other, "add");
+  sink.output(softmax(part()), "softmax");
+  sink.output(sum(part(), {.axes = {0}}), "sum");
+  sink.output(permute(part(), {1, 0}), "permute");
+  sink.output(reshape(part(), {"rows", 3, 4}), "reshape");
+  sink.output(softmax(reshape(part(), {"rows", 3, 4})), "softmax of a reshape");
+  // One column of each head: no row of it lies in one piece.
+  const Tensor thirds = reshape(columns(0, 24), {"rows", 3, 8});
+  const Tensor column = reshape(
+      slice(thirds, {.starts = {0, 0, 1}, .limits = Shape{"rows", 3, 2}, .strides = {1, 1, 1}}),
+      {"rows", 3});
+  sink.output(relu(linear(column, narrow)), "column of heads");
+  const std::vector<Tensor> both{part(), other};
   sink.output(concat(both, 1), "concat");
-  sink.output(matmul(part, part, {.transpose_b = true}), "matmul");
+  sink.output(matmul(part(), part(), {.transpose_b = true}), "matmul");
   const Tensor heads = reshape(columns(16, 40), {"rows", 3, 8});
   sink.output(attention(heads, heads, heads), "attention");
   sink.output(slice(doubled, {.starts = {1, 0}, .limits = Shape{4, 40}, .strides = {2, 3}}),
@@ -237,12 +248,85 @@ TEST(CpuRows, StridedOperandsGiveTheBitsOfCopies) {
   const Graph graph = build_graph(sink.take_tape());
   const std::vector<Array> inputs{x, small};
   const auto eager = testing::run_eager(cpu::kTarget, graph, parameters, inputs);
-  ASSERT_EQ(eager.size(), 10U);
+  ASSERT_EQ(eager.size(), 12U);
   for (const bool optimize : {false, true}) {
     const auto compiled =
         testing::run_compiled(cpu::kTarget, graph, parameters, inputs, 2, optimize);
     ASSERT_EQ(compiled.size(), eager.size());
     for (size_t i = 0; i < eager.size(); ++i) EXPECT_TRUE(eager[i] == compiled[i]) << i;
+  }
+}
+
+// 16-bit operands are widened first, which takes them row by row.
+TEST(CpuRows, ColumnsOfA16BitProductAreReadWhereTheyLie) {
+  for (const DType dtype : {DType::F16, DType::BF16}) {
+    Context context = TraceSink::begin("qkv");
+    auto& sink = static_cast<TraceSink&>(context.sink());
+    const Tensor x = sink.input(context, "x", {dtype, {"rows", 24}});
+    const auto heads = [&](int64_t from) {
+      return reshape(
+          slice(x, {.starts = {0, from}, .limits = Shape{"rows", from + 8}, .strides = {1, 1}}),
+          {"rows", 2, 4});
+    };
+    sink.output(attention(heads(0), heads(8), heads(16)), "y");
+    const Graph graph = build_graph(sink.take_tape());
+    const std::vector<Array> inputs{random(dtype, {5, 24}, 7)};
+    const auto eager = testing::run_eager(cpu::kTarget, graph, {}, inputs);
+    for (const bool optimize : {false, true}) {
+      const auto compiled = testing::run_compiled(cpu::kTarget, graph, {}, inputs, 2, optimize);
+      ASSERT_EQ(compiled.size(), 1U);
+      EXPECT_TRUE(eager[0] == compiled[0]) << dtype_name(dtype) << optimize;
+    }
+  }
+}
+
+// A graph text may give an operand of a group two roles.
+TEST(CpuRows, AnOperandInTwoRolesIsNotPackedAway) {
+  const char* texts[] = {
+      R"(graph @g {
+        %a = parameter {path = "a"} : f32[4, 4]
+        %g = group %a {label = "linear_activation"} : f32[4, 4] body @b {
+          %p = input : f32[4, 4]
+          %l = linear %p %p
+          %r = relu %l
+          output %r
+        }
+        output %g })",
+      R"(graph @g {
+        %x = input : f32[4, 4]
+        %a = parameter {path = "a"} : f32[4, 4]
+        %g = group %x %a {label = "linear_add"} : f32[4, 4] body @b {
+          %p = input : f32[4, 4]
+          %w = input : f32[4, 4]
+          %l = linear %p %w
+          %r = add %l %w
+          output %r
+        }
+        output %g })"};
+  const Array a = random(DType::F32, {4, 4}, 5);
+  const Parameters parameters{{"a", a}};
+  for (const char* text : texts) {
+    const Graph graph = value_of(parse_graph(text, all_ops(), "text"));
+    const std::vector<Array> inputs(graph.inputs().size(), a);
+    const auto eager = testing::run_eager(cpu::kTarget, graph, parameters, inputs);
+    const auto compiled = testing::run_compiled(cpu::kTarget, graph, parameters, inputs, 1, false);
+    ASSERT_EQ(compiled.size(), 1U);
+    EXPECT_TRUE(eager[0] == compiled[0]) << text;
+  }
+}
+
+TEST(CpuRows, MoreDimsThanARunHasAreRefused) {
+  const Context context = cpu_context();
+  const std::vector<int64_t> ones(kMaxRunRank + 1, 1);
+  const Tensor x = Tensor::of_data(context, Array::zeros(DType::F32, ones));
+  const std::vector<std::function<void()>> calls = {[&] { sum(x); }, [&] { abs(x); }};
+  for (const auto& call : calls) {
+    try {
+      call();
+      FAIL() << "ran";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.diagnostic().code, "rank-unsupported");
+    }
   }
 }
 

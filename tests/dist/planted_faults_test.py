@@ -48,6 +48,8 @@ FAULTS = [
     ("names", {"capra/base/string_utils.cc": "// S.\n"}, "the name says nothing"),
     ("names", {"capra/base/a.h": "// A.\nclass GraphManager {};\n"}, "type GraphManager"),
     ("names", {"capra/base/CamelCase.cc": "// A.\n"}, "snake_case"),
+    ("macros", {"capra/base/a.cc": "// A.\n#define TWICE(x) x, x\n"}, "TWICE is not undefined"),
+    ("macros", {"capra/base/a.inc": "#undef LATE\n#define LATE 1\n"}, "LATE is not undefined"),
     ("product_text", {"docs/a.md": "See /ro" + "ot/x for it.\n"}, "a path of one machine"),
     ("product_text", {"docs/a.md": "Fixed in issue #" + "12.\n"}, "an issue number"),
     ("product_text", {"capra/base/a.cc": "// TO" + "DO: finish.\n"}, "unfinished work"),

@@ -28,7 +28,7 @@ struct EmbeddingOptions {
   std::optional<bool> normalize = {};
   std::optional<std::string> prompt =
       {};                    ///< name of a prompt of the checkpoint, or the text itself
-  int64_t token_budget = 0;  ///< tokens computed together; 0: chosen from cache sizes
+  int64_t token_budget = 0;  ///< tokens computed together; 0: 1024
   bool tokenizer = true;     ///< false: only token ids will be given
   bool strict_utf8 = false;  ///< refuse invalid UTF-8 instead of replacing it
   std::vector<std::string> approximate = {};  ///< recorded legalizations, `gelu=tanh`
@@ -38,7 +38,7 @@ struct EmbeddingOptions {
 struct TextReport {
   int64_t tokens = 0;          ///< used, special tokens included
   int64_t dropped_tokens = 0;  ///< cut off by the length limit
-  int64_t replaced_bytes = 0;  ///< invalid UTF-8 sequences replaced
+  int64_t replaced = 0;        ///< invalid UTF-8 sequences, each replaced by U+FFFD
   bool truncated() const { return dropped_tokens > 0; }
 };
 

@@ -144,8 +144,7 @@ void SentenceHead::apply(std::span<const float> hidden, int64_t tokens, std::spa
     if (const auto* dense = std::get_if<DenseStep>(&step)) {
       run(*dense, x, y);
     } else {
-      kernels::l2_normalize_rows(table, kernels::Element::F64, x.data(), x.data(), 1,
-                                 static_cast<int64_t>(x.size()));
+      kernels::l2_normalize(x.data(), x.data(), static_cast<int64_t>(x.size()));
     }
   }
   kernels::round_to_f32(table, x.data(), vector.data(), dimension_);

@@ -133,6 +133,19 @@ struct ThreadPool::State {
     }
   }
 
+  // All tasks in the caller's thread; several callers may be here at once.
+  static void run_alone(int64_t tasks, Task task, const void* context) {
+    std::exception_ptr failure;
+    for (int64_t index = 0; index < tasks; ++index) {
+      try {
+        task(context, index, 0);
+      } catch (...) {
+        if (failure == nullptr) failure = std::current_exception();
+      }
+    }
+    if (failure != nullptr) std::rethrow_exception(failure);
+  }
+
   void work(int worker) {
     const int count = static_cast<int>(ranges.size());
     for (int step = 0; step < count; ++step) {
@@ -176,18 +189,23 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool(int threads) {
   const int count = threads > 0 ? threads : available_cpus();
   state_ = std::make_unique<State>(count);
+  state_->workers.reserve(static_cast<size_t>(count) - 1);
+  // A thread that is not joined ends the program, whatever stopped the next one from starting.
   try {
     for (int worker = 1; worker < count; ++worker) {
       state_->workers.emplace_back([state = state_.get(), worker] { state->loop(worker); });
     }
   } catch (const std::system_error& error) {
-    const std::string got = std::to_string(state_->workers.size() + 1);
+    const size_t got = state_->workers.size() + 1;
     stop();
     throw Error({"threads-unavailable",
-                 "the system gives no more than " + got + " threads, " + std::to_string(count) +
-                     " were asked for: " + error.what(),
+                 "the system gives no more than " + std::to_string(got) + " threads, " +
+                     std::to_string(count) + " were asked for: " + error.what(),
                  {},
                  "ask for fewer with --threads"});
+  } catch (...) {
+    stop();
+    throw;
   }
 }
 
@@ -206,7 +224,7 @@ void ThreadPool::run_erased(int64_t tasks, Task task, const void* context) {
   State& state = *state_;
   const int count = threads();
   if (tasks <= 1 || count == 1) {
-    for (int64_t index = 0; index < tasks; ++index) task(context, index, 0);
+    State::run_alone(tasks, task, context);
     return;
   }
   const std::lock_guard lock(state.one_run);

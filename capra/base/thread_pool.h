@@ -15,11 +15,13 @@ int available_cpus();
 /// for the group named in `self` (the text of /proc/self/cgroup); 0 when there is none.
 int cgroup_cpu_limit(const char* root, const char* self);
 
-/// A pool of `threads` workers, the caller among them. One run at a time; further callers wait.
+/// A pool of `threads` workers, the caller among them. Runs that use more than one thread go one at
+/// a time, and further callers wait. A run of one task, and every run of a pool of one thread, is
+/// done by its caller alone and waits for nobody.
 class ThreadPool {
  public:
   /// `threads` >= 1; 0 means available_cpus(). Throws `Error` (`threads-unavailable`) when the
-  /// system refuses one.
+  /// system refuses one, std::bad_alloc without memory; the threads started by then have ended.
   explicit ThreadPool(int threads = 0);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -29,7 +31,8 @@ class ThreadPool {
 
   /// Calls `body(task, worker)` once for each task in [0, tasks), worker in [0, threads()), and
   /// returns when all are done. Each worker takes a contiguous range, then helps with what is left.
-  /// The first exception of a body is thrown again here, when all are done. No allocation.
+  /// The first exception of a body is thrown again here, when all are done. No allocation. A body
+  /// must not call `run` of the same pool.
   template <class Body>
   void run(int64_t tasks, const Body& body) {
     run_erased(

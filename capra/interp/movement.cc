@@ -141,13 +141,16 @@ Array run_reshape(const Call& call) { return call.operand(0).reshaped(call.resul
 Array run_slice(const Call& call) {
   const auto attrs = call.attrs_as<SliceAttrs>();
   const Array& x = call.operand(0);
+  const std::vector<int64_t> sizes = call.result.shape.sizes();
   std::vector<int64_t> strides = row_major_strides(x.sizes());
   int64_t offset = 0;
   for (size_t axis = 0; axis < strides.size(); ++axis) {
     offset += attrs.starts[axis] * strides[axis];
-    if (!attrs.strides.empty()) strides[axis] *= attrs.strides[axis];
+    // A step that nothing takes may be of any size.
+    const int64_t step = attrs.strides.empty() ? 1 : attrs.strides[axis];
+    strides[axis] = sizes[axis] <= 1 ? 0 : strides[axis] * step;
   }
-  return take(x, call.result.shape.sizes(), std::move(strides), offset);
+  return take(x, sizes, std::move(strides), offset);
 }
 
 Array run_broadcast(const Call& call) { return expand(call.operand(0), call.result.shape.sizes()); }

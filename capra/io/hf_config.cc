@@ -139,6 +139,7 @@ Result<SentenceConfig> read_sentence_config(const std::string& folder) {
                            "sentence_albert_config.json", "sentence_xlm-roberta_config.json",
                            "sentence_xlnet_config.json"}) {
     if (!file_exists(config.transformer_folder + "/" + name)) continue;
+    config.sentence_file = name;
     CAPRA_TRY(read_optional(config.transformer_folder, name, config, parse_sentence_limits));
     break;
   }
@@ -160,7 +161,7 @@ TokenLimit token_limit(const SentenceConfig& config, int64_t positions) {
   TokenLimit limit{positions, "positions"};
   if (config.sentence_limit) {
     if (*config.sentence_limit < positions) {
-      limit = {*config.sentence_limit, "sentence_bert_config.json"};
+      limit = {*config.sentence_limit, config.sentence_file};
     }
   } else if (config.tokenizer_limit && *config.tokenizer_limit < positions) {
     limit = {*config.tokenizer_limit, "tokenizer_config.json"};

@@ -58,11 +58,13 @@ struct SentenceConfig {
   /// What follows the pooling, in order.
   std::vector<HeadModule> head;
 
-  /// max_seq_length of sentence_bert_config.json.
+  /// The file with the two settings below; older folders name it after their family.
+  std::string sentence_file = "sentence_bert_config.json";
+  /// max_seq_length of sentence_file.
   std::optional<int64_t> sentence_limit;
   /// model_max_length of tokenizer_config.json; absent where it is a placeholder for "no limit".
   std::optional<int64_t> tokenizer_limit;
-  /// do_lower_case of sentence_bert_config.json: texts are lowered before the tokenizer.
+  /// do_lower_case of sentence_file: texts are lowered before the tokenizer.
   bool lower_case = false;
   /// truncation_side of tokenizer_config.json: texts lose their beginning, not their end.
   bool truncate_left = false;
@@ -76,10 +78,10 @@ struct SentenceConfig {
   std::vector<std::string> remarks;
 };
 
-/// Reads modules.json and what it names, sentence_bert_config.json, tokenizer_config.json and
-/// config_sentence_transformers.json. Fails with those of JsonFile, `modules-invalid`,
-/// `module-unknown`, `module-order`, `pooling-unknown`, `dense-activation-unknown`, `dense-shape`
-/// or `module-option-unsupported`.
+/// Reads modules.json and what it names, sentence_bert_config.json (or what older folders have in
+/// its place), tokenizer_config.json and config_sentence_transformers.json. Fails with those of
+/// JsonFile, `modules-invalid`, `module-unknown`, `module-order`, `pooling-unknown`,
+/// `dense-activation-unknown`, `dense-shape` or `module-option-unsupported`.
 Result<SentenceConfig> read_sentence_config(const std::string& folder);
 
 /// Numbers in the vector that leaves, for an encoder of this hidden size.
@@ -88,9 +90,9 @@ int64_t sentence_dimension(const SentenceConfig& config, int64_t hidden_size);
 /// The most tokens of a text, special tokens included, and the file that decided.
 struct TokenLimit {
   int64_t tokens = 0;
-  std::string source;  ///< `sentence_bert_config.json`, `tokenizer_config.json` or `positions`
+  std::string source;  ///< SentenceConfig::sentence_file, `tokenizer_config.json` or `positions`
 };
-/// The smallest that sentence_bert_config.json (else tokenizer_config.json) and the encoder's
+/// The smallest that sentence_file (else tokenizer_config.json) and the encoder's
 /// positions allow.
 TokenLimit token_limit(const SentenceConfig& config, int64_t positions);
 

@@ -57,7 +57,7 @@ class Graph {
   std::vector<NodeId> inputs() const;
   std::vector<NodeId> parameters() const;
   std::vector<NodeId> outputs() const;
-  /// The id of the input, parameter or output called `name`, or -1.
+  /// The id of the input or output called `name`, or -1.
   NodeId find_input(std::string_view name) const;
   NodeId find_output(std::string_view name) const;
   /// For each node, the nodes that use its result, in order, once per operand position.

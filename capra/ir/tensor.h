@@ -89,8 +89,10 @@ class Scope {
 };
 
 /// Calls `op`: checks the operands with the record's shape rule and hands the call to their sink.
-/// Throws `Error` with the record's diagnostic. `context` is needed only when there are no
-/// operands.
+/// `context` is needed only when there are no operands. Throws `Error`: `context-mixed` for
+/// tensors of two contexts, `operand-count` for a missing operand, `shape-too-large` for a result
+/// whose bytes 63 bits cannot count, else the record's diagnostic and what the sink refuses. Every
+/// function of an op goes through here; its header names the record's codes.
 Tensor apply(const OpDef& op, std::span<const Tensor> operands, Attrs attrs, Context context = {});
 
 inline Tensor apply(const OpDef& op, std::initializer_list<Tensor> operands, Attrs attrs,

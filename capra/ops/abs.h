@@ -6,6 +6,8 @@
 namespace capra {
 
 extern const OpDef kAbs;
+/// x is of a float or integer dtype, any shape; the result has its type. The least integer wraps to
+/// itself. Throws `operand-dtype`.
 Tensor abs(const Tensor& x);
 
 }  // namespace capra

@@ -6,6 +6,8 @@
 namespace capra {
 
 extern const OpDef kAdd;
+/// a and b have one dtype, float or integer; the result has it and the shape they broadcast to.
+/// Integers wrap. Throws `operand-dtype`, `operand-shape`.
 Tensor add(const Tensor& a, const Tensor& b);
 
 }  // namespace capra

@@ -17,7 +17,10 @@ struct ArgmaxAttrs {
 };
 
 extern const OpDef kArgmax;
-/// The result is i64.
+/// x of rank 1 or more, float or integer; the result is i64 without the axis, or with extent 1
+/// there. The lowest index of equal elements; NaN counts as the greatest. Throws `operand-dtype`,
+/// `attribute-invalid` for an axis x does not have, `operand-shape` for a scalar or an axis of
+/// extent 0.
 Tensor argmax(const Tensor& x, ArgmaxAttrs attrs = {});
 
 }  // namespace capra

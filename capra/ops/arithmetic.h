@@ -10,9 +10,11 @@
 
 namespace capra {
 
-/// A scalar of x's dtype in x's context.
+/// A scalar of x's dtype in x's context: `value` rounded once; to an integer toward zero,
+/// saturating, 0 for NaN.
 Tensor scalar_like(const Tensor& x, double value);
 
+// As the functions they are named after, in shapes and failures.
 inline Tensor operator+(const Tensor& a, const Tensor& b) { return add(a, b); }
 inline Tensor operator-(const Tensor& a, const Tensor& b) { return sub(a, b); }
 inline Tensor operator*(const Tensor& a, const Tensor& b) { return mul(a, b); }
@@ -29,8 +31,9 @@ inline Tensor operator*(double a, const Tensor& b) { return mul(scalar_like(b, a
 inline Tensor operator/(double a, const Tensor& b) { return div(scalar_like(b, a), b); }
 
 /// A narrow float (f16, bf16) as f32, so that a decomposition of several steps rounds once, where
-/// it leaves; other dtypes as they are. `narrowed` goes back.
+/// it leaves; other dtypes as they are.
 Tensor widened(const Tensor& x);
+/// The way back: x converted to `dtype`, or x itself where it has that dtype.
 Tensor narrowed(const Tensor& x, DType dtype);
 
 }  // namespace capra

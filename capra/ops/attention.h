@@ -23,7 +23,10 @@ extern const OpDef kAttention;
 /// the result is [tokens, heads, value_dim]. offsets (i32 [sequences + 1]) cut q and k alike into
 /// sequences; without them there is one. key_lengths (i32 [sequences]) hides the keys from there
 /// on. mask is added to the scores and broadcasts to [heads, tokens, ktokens]. Empty tensors are
-/// absent.
+/// absent. kv_heads divides heads; q, k, v and mask have one float dtype. Throws `operand-dtype`,
+/// `operand-shape`, `symbolic-dim` where heads, kv_heads or head_dim is a symbol,
+/// `attribute-invalid` for a scale that is not finite. The numbers of offsets and key_lengths are
+/// checked when they are read (`offsets-invalid`, `key-lengths-invalid`).
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& offsets = {},
                  const Tensor& key_lengths = {}, const Tensor& mask = {},
                  AttentionAttrs attrs = {});

@@ -15,6 +15,8 @@ struct BroadcastAttrs {
 };
 
 extern const OpDef kBroadcast;
+/// x aligned to the right of `shape`, each extent 1 or that of `shape`, which is the result's; any
+/// dtype. Throws `operand-shape`.
 Tensor broadcast(const Tensor& x, Shape shape);
 
 }  // namespace capra

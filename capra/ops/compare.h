@@ -16,6 +16,9 @@ struct CompareAttrs {
 };
 
 extern const OpDef kCompare;
+/// a and b have one dtype; the result is bool of the shape they broadcast to. A NaN is only `ne`.
+/// Throws `attribute-invalid` for another direction, `operand-dtype` also for bool with an order,
+/// `operand-shape`.
 Tensor compare(const Tensor& a, const Tensor& b, const CompareAttrs& attrs);
 
 }  // namespace capra

@@ -15,7 +15,8 @@ struct ConstantAttrs {
 };
 
 extern const OpDef kConstant;
-/// Has no operands, so the context says where the tensor lives.
+/// The tensor of `value`, of its type. Has no operands, so the context says where the tensor lives.
+/// Throws `attribute-invalid` for an empty array.
 Tensor constant(const Context& context, Array value);
 
 }  // namespace capra

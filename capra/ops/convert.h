@@ -15,6 +15,9 @@ struct ConvertAttrs {
 };
 
 extern const OpDef kConvert;
+/// x of any dtype and shape; the result has its shape. To a float: rounded once. Float to integer:
+/// toward zero, saturating, 0 for NaN. Integer to integer: wraps. To bool: is not zero. No
+/// conversion is refused.
 Tensor convert(const Tensor& x, DType dtype);
 
 }  // namespace capra

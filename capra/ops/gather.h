@@ -16,6 +16,10 @@ struct GatherAttrs {
 };
 
 extern const OpDef kGather;
+/// table of rank 1 or more, any dtype; indices of an integer dtype, any shape. The result has the
+/// axes of indices in place of the table's axis: [rows, width] and [tokens] give [tokens, width].
+/// Throws `operand-shape`, `operand-dtype`, `attribute-invalid` for an axis the table does not
+/// have, and where it computes `index-out-of-range` for an index outside [0, extent).
 Tensor gather(const Tensor& table, const Tensor& indices, int64_t axis = 0);
 
 }  // namespace capra

@@ -15,6 +15,8 @@ struct GeluAttrs {
 };
 
 extern const OpDef kGelu;
+/// x is of a float dtype, any shape; the result has its type. Without attributes it is the tanh
+/// form, not the exact one. Throws `operand-dtype`.
 Tensor gelu(const Tensor& x, GeluAttrs attrs = {});
 
 }  // namespace capra

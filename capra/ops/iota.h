@@ -20,7 +20,10 @@ struct IotaAttrs {
 };
 
 extern const OpDef kIota;
-/// Has no operands, so the context says where the tensor lives.
+/// Element [..., i, ...] is i, the index along the axis; a value the dtype cannot hold wraps
+/// (integers) or rounds (floats). Has no operands, so the context says where the tensor lives.
+/// Throws `attribute-invalid` for bool or an axis the shape does not have, `operand-shape` for a
+/// negative extent.
 Tensor iota(const Context& context, const IotaAttrs& attrs);
 
 }  // namespace capra

@@ -15,7 +15,9 @@ struct LayerNormAttrs {
 };
 
 extern const OpDef kLayerNorm;
-/// gamma and beta have the extent of the last axis; an empty tensor leaves that step out.
+/// x [..., n] of a float dtype, gamma and beta [n] of the same; the result has x's type. An empty
+/// tensor leaves that step out. Throws `operand-dtype`, `operand-shape`, `attribute-invalid` for an
+/// eps that is negative or not finite.
 Tensor layer_norm(const Tensor& x, const Tensor& gamma = {}, const Tensor& beta = {},
                   LayerNormAttrs attrs = {});
 

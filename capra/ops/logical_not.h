@@ -6,6 +6,7 @@
 namespace capra {
 
 extern const OpDef kLogicalNot;
+/// x is bool, any shape; the result has its type. Throws `operand-dtype`.
 Tensor logical_not(const Tensor& x);
 
 }  // namespace capra

@@ -6,6 +6,8 @@
 namespace capra {
 
 extern const OpDef kLogicalOr;
+/// a and b are bool; the result is bool of the shape they broadcast to. Throws `operand-dtype`,
+/// `operand-shape`.
 Tensor logical_or(const Tensor& a, const Tensor& b);
 
 }  // namespace capra

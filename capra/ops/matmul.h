@@ -20,6 +20,9 @@ struct MatmulAttrs {
 };
 
 extern const OpDef kMatmul;
+/// a [..., m, k] and b [..., k, n] of one float or integer dtype (each read with its last two axes
+/// swapped if the attributes say so); the result is [..., m, n], leading axes broadcast. Throws
+/// `operand-dtype`, `operand-shape`, `attribute-invalid` for integers with a factor other than 1.
 Tensor matmul(const Tensor& a, const Tensor& b, MatmulAttrs attrs = {});
 
 }  // namespace capra

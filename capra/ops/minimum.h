@@ -6,6 +6,8 @@
 namespace capra {
 
 extern const OpDef kMinimum;
+/// a and b have one dtype, float or integer; the result has it and the shape they broadcast to. A
+/// NaN gives NaN; -0 is below +0. Throws `operand-dtype`, `operand-shape`.
 Tensor minimum(const Tensor& a, const Tensor& b);
 
 }  // namespace capra

@@ -6,6 +6,8 @@
 namespace capra {
 
 extern const OpDef kMul;
+/// a and b have one dtype, float or integer; the result has it and the shape they broadcast to.
+/// Integers wrap. Throws `operand-dtype`, `operand-shape`.
 Tensor mul(const Tensor& a, const Tensor& b);
 
 }  // namespace capra

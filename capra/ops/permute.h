@@ -17,6 +17,8 @@ struct PermuteAttrs {
 };
 
 extern const OpDef kPermute;
+/// `axes` names each axis of x once, negative ones from the end; axis i of the result is axis
+/// axes[i] of x. Any dtype. Throws `attribute-invalid`.
 Tensor permute(const Tensor& x, std::vector<int64_t> axes);
 
 }  // namespace capra

@@ -21,15 +21,18 @@ struct ReduceAttrs {
 
 inline constexpr Operand kReduceOperands[] = {{"x", "any shape"}};
 
-/// The reduced axes as ascending positions; all of them when `axes` is empty.
+/// The reduced axes as ascending positions; all of them when `axes` is empty. Fails with
+/// `attribute-invalid` for an axis outside the rank or given twice.
 Result<std::vector<int64_t>> reduced_axes(std::span<const int64_t> axes, int64_t rank);
 
 /// `shape` without the positions `axes` (ascending), or with extent 1 there.
 Shape reduced_shape(const Shape& shape, std::span<const int64_t> axes, bool keep_dims);
 
-/// The shape rule of sum and max: floats and integers, dtype kept.
+/// The shape rule of sum and max: floats and integers, dtype kept. Fails with `operand-dtype` or
+/// `attribute-invalid`.
 Result<TensorType> infer_number_reduction(const TensorType& x, const ReduceAttrs& attrs);
-/// The shape rule of mean and variance: floats only.
+/// The shape rule of mean and variance: floats only. Fails with `operand-dtype` or
+/// `attribute-invalid`.
 Result<TensorType> infer_float_reduction(const TensorType& x, const ReduceAttrs& attrs);
 
 }  // namespace capra

@@ -6,6 +6,8 @@
 namespace capra {
 
 extern const OpDef kRelu;
+/// x is of a float or integer dtype, any shape; the result has its type. NaN stays NaN, -0 gives
+/// +0. Throws `operand-dtype`.
 Tensor relu(const Tensor& x);
 
 }  // namespace capra

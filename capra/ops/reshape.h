@@ -16,6 +16,9 @@ struct ReshapeAttrs {
 };
 
 extern const OpDef kReshape;
+/// `shape` has the symbols of x, each as often, and static extents of the same product; any dtype.
+/// Throws `symbolic-dim` for other symbols, `operand-shape` for another number of elements or a
+/// negative extent.
 Tensor reshape(const Tensor& x, Shape shape);
 
 }  // namespace capra

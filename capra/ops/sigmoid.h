@@ -6,6 +6,7 @@
 namespace capra {
 
 extern const OpDef kSigmoid;
+/// x is of a float dtype, any shape; the result has its type. Throws `operand-dtype`.
 Tensor sigmoid(const Tensor& x);
 
 }  // namespace capra

@@ -6,6 +6,7 @@
 namespace capra {
 
 extern const OpDef kSilu;
+/// x is of a float dtype, any shape; the result has its type. Throws `operand-dtype`.
 Tensor silu(const Tensor& x);
 
 }  // namespace capra

@@ -22,6 +22,11 @@ struct SliceAttrs {
 };
 
 extern const OpDef kSlice;
+/// x of any dtype; starts, limits and strides (or no strides) have one entry an axis. Extent i of
+/// the result is (limit - start) / stride, rounded up, or the limit where that is a symbol. Throws
+/// `attribute-invalid` for other counts, a negative start, a stride below 1 or a box that x does
+/// not hold, `symbolic-dim` for a symbolic limit with another start than 0 or another stride than
+/// 1. Whether a box fits a symbolic extent shows when the graph runs (`slice-out-of-range`).
 Tensor slice(const Tensor& x, const SliceAttrs& attrs);
 
 }  // namespace capra

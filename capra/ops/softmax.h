@@ -16,6 +16,9 @@ struct SoftmaxAttrs {
 };
 
 extern const OpDef kSoftmax;
+/// x of rank 1 or more and a float dtype; the result has its type. A row of nothing but -infinity
+/// gives zeros. Throws `operand-dtype`, `operand-shape` for a scalar, `attribute-invalid` for an
+/// axis x does not have.
 Tensor softmax(const Tensor& x, int64_t axis = -1);
 
 }  // namespace capra

@@ -17,6 +17,7 @@ namespace {
 #define CAPRA_HALF_STRIDE 9973
 #endif
 constexpr std::uint64_t kStride = CAPRA_HALF_STRIDE;
+#undef CAPRA_HALF_STRIDE
 
 struct Format {
   int mantissa_bits;

@@ -88,10 +88,35 @@ TEST(ThreadPool, AnExceptionOfATaskReachesTheCaller) {
       if (task == 5) throw std::runtime_error("task 5");
     };
     EXPECT_THROW(pool.run(10, body), std::runtime_error);
+    EXPECT_EQ(ran, 10);  // the tasks after it as well
     // The pool is as good as before.
     ran = 0;
     pool.run(5, body);
     EXPECT_EQ(ran, 5);
+  }
+}
+
+TEST(ThreadPool, TheFirstExceptionIsTheOneThrown) {
+  ThreadPool pool(1);
+  try {
+    pool.run(3, [](int64_t task, int) { throw task; });
+    FAIL();
+  } catch (const int64_t task) {
+    EXPECT_EQ(task, 0);
+  }
+}
+
+// Another run may not hold up a run that needs no other thread.
+TEST(ThreadPool, RunsWithoutOtherThreadsDoNotWait) {
+  for (const int threads : {1, 2}) {
+    ThreadPool pool(threads);
+    const int64_t tasks = threads == 1 ? 2 : 1;
+    std::atomic<bool> inner_ran{false};
+    pool.run(tasks, [&](int64_t, int) {
+      std::thread other([&] { pool.run(tasks, [&](int64_t, int) { inner_ran = true; }); });
+      other.join();
+    });
+    EXPECT_TRUE(inner_ran.load());
   }
 }
 

@@ -15,7 +15,7 @@ def check(repository, _):
         else:
             print("skipped: no clang-format-19")
         return
-    files = [str(p) for p in repository.files("capra", "models", "tools", "tests", "examples", "python",
+    files = [str(p) for p in repository.files("capra", "models", "tools", "tests", "examples", "bench", "python",
                                              suffixes={".h", ".cc"})]
     for start in range(0, len(files), 50):
         done = subprocess.run([program, "--dry-run", *files[start:start + 50]], cwd=repository.root,

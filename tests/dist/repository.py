@@ -46,6 +46,15 @@ class Repository:
     def text(self, path):
         return (self.root / path).read_text(encoding="utf-8", errors="replace")
 
+    def is_text(self, path):
+        """Whether the file is UTF-8 without NUL bytes: what a person reads."""
+        content = (self.root / path).read_bytes()
+        try:
+            content.decode("utf-8")
+        except UnicodeDecodeError:
+            return False
+        return b"\0" not in content
+
     def read_list(self, path):
         """Lines `name: reason` of an exceptions file as a dict; '#' starts a comment line."""
         entries = {}

@@ -1,4 +1,4 @@
-"""Soft limits: 500 lines a file, 25 files a folder, 12 folders at the top; exceptions give a reason."""
+"""Soft limits: 500 lines a text file, 25 files a folder, 12 folders at the top; exceptions give a reason."""
 
 import collections
 
@@ -6,7 +6,6 @@ from repository import main
 
 EXCEPTIONS = "tests/dist/size_exceptions.txt"
 MAX_LINES, MAX_FILES, MAX_FOLDERS = 500, 25, 12
-COUNTED = {".h", ".cc", ".py", ".sh", ".md", ".cmake", ".rs", ".sv", ".in"}
 
 
 def check(repository, _):
@@ -15,7 +14,7 @@ def check(repository, _):
     folders = collections.Counter()
     for path in repository.files():
         folders[str(path.parent)] += 1
-        if path.suffix in COUNTED and "generated" not in path.parts:
+        if "generated" not in path.parts and repository.is_text(path):
             lines = repository.text(path).count("\n")
             if lines > MAX_LINES:
                 needed.add(str(path))

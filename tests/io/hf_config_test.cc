@@ -358,6 +358,23 @@ TEST(Limits, TheSmallestThatCounts) {
   }
 }
 
+TEST(Limits, TheFileThatDecidesIsNamed) {
+  TempFolder folder;
+  folder.write("sentence_roberta_config.json", R"({"max_seq_length":30,"do_lower_case":true})");
+  auto config = read_sentence_config(folder.path());
+  ASSERT_TRUE(config.ok()) << to_text(config.error());
+  EXPECT_TRUE(config->lower_case);
+  EXPECT_EQ(token_limit(*config, 512).tokens, 30);
+  EXPECT_EQ(token_limit(*config, 512).source, "sentence_roberta_config.json");
+  EXPECT_EQ(token_limit(*config, 20).source, "positions");
+  // The newer name goes first.
+  folder.write("sentence_bert_config.json", R"({"max_seq_length":40})");
+  config = read_sentence_config(folder.path());
+  ASSERT_TRUE(config.ok()) << to_text(config.error());
+  EXPECT_EQ(token_limit(*config, 512).tokens, 40);
+  EXPECT_EQ(token_limit(*config, 512).source, "sentence_bert_config.json");
+}
+
 TEST(Limits, BadFilesAreRefused) {
   const auto code = [](const char* name, const char* text) {
     TempFolder folder;

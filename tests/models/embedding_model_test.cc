@@ -391,7 +391,7 @@ TEST(EmbeddingModel, InvalidUtf8IsReplacedAndCountedOrRefused) {
   std::vector<float> vector(96);
   TextReport report[1];
   ASSERT_TRUE(load(folder).embed(text, vector, report).ok());
-  EXPECT_EQ(report[0].replaced_bytes, 1);
+  EXPECT_EQ(report[0].replaced, 1);
   EXPECT_EQ(load(folder, {.strict_utf8 = true}).embed(text, vector).error().code, "utf8-invalid");
 }
 

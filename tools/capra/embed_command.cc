@@ -174,7 +174,7 @@ Result<int> run_embed(const EmbedOptions& options) {
       ++totals.rows;
       totals.truncated += report.truncated() ? 1 : 0;
       totals.dropped += report.dropped_tokens;
-      totals.replaced += rows[i].replaced + report.replaced_bytes;
+      totals.replaced += rows[i].replaced + report.replaced;
     }
     progress.update(totals.rows, input.progress());
   }

@@ -60,7 +60,9 @@ Result<std::unique_ptr<Step>> make_slice(const StepRequest& request, const Kerne
     int64_t offset = 0;
     for (size_t axis = 0; axis < starts.size(); ++axis) {
       offset += starts[axis] * x.strides[axis];
-      strides[axis] = x.strides[axis] * (steps.empty() ? 1 : steps[axis]);
+      // A step that nothing takes may be of any size.
+      const int64_t step = steps.empty() ? 1 : steps[axis];
+      strides[axis] = call.result.dims[axis] <= 1 ? 0 : x.strides[axis] * step;
     }
     const auto bytes = static_cast<int64_t>(dtype_bytes(x.dtype));
     copy_strided(call, x.data + offset * bytes, strides);

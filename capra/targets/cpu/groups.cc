@@ -104,7 +104,7 @@ class FusedLinearStep : public Step {
     run_product(table_, product, call.pool, call.scratch, [&](int64_t begin, int64_t end) {
       float* rows = product.out + begin * n;
       kernels::layer_norm_rows(table_, Element::F32, rows, nullptr, gamma, beta, form_.norm->eps,
-                               rows, nullptr, end - begin, n);
+                               rows, end - begin, n);
     });
     return {};
   }
@@ -271,7 +271,7 @@ StepResult make_add_norm(const StepRequest& request, const KernelTable& table) {
       kernels::layer_norm_rows(table, Element::F32, floats(call, x) + begin * n,
                                floats(call, residual) + begin * n, floats(call, norm.gamma),
                                floats(call, norm.beta), norm.eps, y.as<float>() + begin * n,
-                               nullptr, end - begin, n);
+                               end - begin, n);
     });
   });
 }

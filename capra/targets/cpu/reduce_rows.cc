@@ -112,8 +112,7 @@ Result<std::unique_ptr<Step>> make_layer_norm(const StepRequest& request,
         split(call.pool, y.elements() / n, row_grain(n), [&](int64_t begin, int64_t end, int) {
           const size_t skip = static_cast<size_t>(begin * n) * dtype_bytes(y.dtype);
           kernels::layer_norm_rows(table, element_of(y.dtype), operand(0) + skip, nullptr,
-                                   operand(1), operand(2), eps, y.data + skip, nullptr, end - begin,
-                                   n);
+                                   operand(1), operand(2), eps, y.data + skip, end - begin, n);
         });
       },
       1);

@@ -273,8 +273,7 @@ void f32(const AttentionF32& args, size_t sequence, size_t head, size_t query_be
   job.packed_keys = job.visible(query_end - 1);
   job.mask = nullptr;
   if (args.mask != nullptr) {
-    job.mask = args.mask + static_cast<ptrdiff_t>(sequence) * args.mask_sequence +
-               static_cast<ptrdiff_t>(head) * args.mask_head;
+    job.mask = args.mask + static_cast<ptrdiff_t>(head) * args.mask_head;
   }
   job.scratch = split(static_cast<float*>(scratch), job.packed_keys, args.head_dim, args.value_dim);
   const Scratch& s = job.scratch;

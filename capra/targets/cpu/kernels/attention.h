@@ -34,10 +34,9 @@ struct AttentionF32 {
   const int64_t* key_lengths = nullptr;  ///< [sequences]: later keys are excluded; or none
   bool causal = false;  ///< query i sees keys up to i + (keys - queries) of its sequence
 
-  /// Added to the scores: mask[s * mask_sequence + h * mask_head + i * mask_query + j * mask_key],
-  /// i and j counted from the start of the sequence; or none. A stride may be 0.
+  /// Added to the scores: mask[h * mask_head + i * mask_query + j * mask_key], i and j counted from
+  /// the start of the sequence; or none. A stride may be 0.
   const float* mask = nullptr;
-  ptrdiff_t mask_sequence = 0;
   ptrdiff_t mask_head = 0;
   ptrdiff_t mask_query = 0;
   ptrdiff_t mask_key = 1;

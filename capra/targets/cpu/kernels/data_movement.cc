@@ -1,4 +1,4 @@
-// Copies, gathers, iota and fill.
+// Copies, gathers and iota.
 #include "capra/targets/cpu/kernels/data_movement.h"
 
 #include <cstring>
@@ -118,16 +118,6 @@ void iota(Element type, int64_t outer, int64_t axis, int64_t inner, void* out) {
         write([](int64_t i) { return static_cast<decltype(sample)>(i); });
       });
   }
-}
-
-void fill_elements(size_t element_size, const void* value, void* out, int64_t n) {
-  for_element_size(element_size, [&](auto sample) {
-    using T = decltype(sample);
-    T bits;
-    std::memcpy(&bits, value, sizeof(T));
-    T* to = static_cast<T*>(out);
-    for (int64_t i = 0; i < n; ++i) to[i] = bits;
-  });
 }
 
 }  // namespace capra::kernels

@@ -1,5 +1,5 @@
 // Kernels that move elements and compute nothing: strided copies (permute, slice, broadcast), the
-// placing of a part of a concatenation, gather of rows, iota and fill. Bits are copied as they are.
+// placing of a part of a concatenation, gather of rows and iota. Bits are copied as they are.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,5 @@ int64_t find_index_out_of_range(Element index_type, const void* indices, int64_t
 /// out[i] = i along one axis: out is [outer, axis, inner], of any type but bool; a value that the
 /// type cannot hold wraps (integers) or rounds (floats).
 void iota(Element type, int64_t outer, int64_t axis, int64_t inner, void* out);
-
-/// n copies of the one element at `value`.
-void fill_elements(size_t element_size, const void* value, void* out, int64_t n);
 
 }  // namespace capra::kernels

@@ -79,14 +79,6 @@ void unary_f64(UnaryOp op, const double* x, double* y, int64_t n) {
       return loop([](m::Double v) { return neg(v); });
     case UnaryOp::Abs:
       return loop([](m::Double v) { return abs(v); });
-    case UnaryOp::Sign:
-      return unary_loop(x, y, n, [](double v) { return v > 0 ? 1.0 : v < 0 ? -1.0 : v; });
-    case UnaryOp::Floor:
-      return unary_loop(x, y, n, [](double v) { return __builtin_floor(v); });
-    case UnaryOp::Ceil:
-      return unary_loop(x, y, n, [](double v) { return __builtin_ceil(v); });
-    case UnaryOp::RoundEven:
-      return unary_loop(x, y, n, [](double v) { return __builtin_nearbyint(v); });
     case UnaryOp::Exp:
       return loop([](m::Double v) { return exp(v); });
     case UnaryOp::Log:
@@ -123,8 +115,6 @@ void unary_integer(UnaryOp op, const T* x, T* y, int64_t n) {
       return unary_loop(x, y, n, [](T v) { return static_cast<T>(0 - bits_of(v)); });
     case UnaryOp::Abs:
       return unary_loop(x, y, n, [](T v) { return v < 0 ? static_cast<T>(0 - bits_of(v)) : v; });
-    case UnaryOp::Sign:
-      return unary_loop(x, y, n, [](T v) { return static_cast<T>(v > 0 ? 1 : v < 0 ? -1 : 0); });
     case UnaryOp::Not:
       return unary_loop(x, y, n, [](T v) { return static_cast<T>(~bits_of(v)); });
     case UnaryOp::Relu:
@@ -178,8 +168,6 @@ void binary_typed(BinaryOp op, const T* a, int64_t a_step, const T* b, int64_t b
         return loop([](T u, T v) { return static_cast<T>(bits_of(u) & bits_of(v)); });
       case BinaryOp::Or:
         return loop([](T u, T v) { return static_cast<T>(bits_of(u) | bits_of(v)); });
-      case BinaryOp::Xor:
-        return loop([](T u, T v) { return static_cast<T>(bits_of(u) ^ bits_of(v)); });
     }
   }
 }
@@ -277,7 +265,6 @@ bool unary_supports(UnaryOp op, Element type) {
   switch (op) {
     case UnaryOp::Neg:
     case UnaryOp::Abs:
-    case UnaryOp::Sign:
     case UnaryOp::Relu:
       return type != Element::Bool;
     case UnaryOp::Not:
@@ -299,7 +286,6 @@ bool binary_supports(BinaryOp op, Element type) {
       return true;
     case BinaryOp::And:
     case BinaryOp::Or:
-    case BinaryOp::Xor:
       return !is_float(type);
   }
   return false;

@@ -11,17 +11,12 @@ namespace capra::kernels {
 
 struct KernelTable;
 
-/// Neg, Abs, Sign: floats and integers (Neg of unsigned wraps; Sign of NaN is NaN, of -0 is -0).
-/// Not: bool, and bitwise for integers. Floor, Ceil, RoundEven: floats. Relu: floats and integers
-/// (a NaN stays; -0 gives +0). The rest: floats.
+/// Neg, Abs: floats and integers (Neg of unsigned wraps). Not: bool, and bitwise for integers.
+/// Relu: floats and integers (a NaN stays; -0 gives +0). The rest: floats.
 enum class UnaryOp : uint8_t {
   Neg,
   Abs,
-  Sign,
   Not,
-  Floor,
-  Ceil,
-  RoundEven,
   Exp,
   Log,
   Sqrt,
@@ -38,8 +33,8 @@ enum class UnaryOp : uint8_t {
 
 /// Add, Sub, Mul, Div, Min, Max: floats and integers. Integer Div truncates; by zero it gives 0,
 /// and the least value by -1 wraps. Min, Max: any NaN gives NaN, -0 < +0; they take bool as well.
-/// And, Or, Xor: bool and, bitwise, integers.
-enum class BinaryOp : uint8_t { Add, Sub, Mul, Div, Min, Max, And, Or, Xor };
+/// And, Or: bool and, bitwise, integers.
+enum class BinaryOp : uint8_t { Add, Sub, Mul, Div, Min, Max, And, Or };
 
 /// IEEE comparisons (a NaN is unequal to everything and unordered); any type.
 enum class CompareOp : uint8_t { Eq, Ne, Lt, Le, Gt, Ge };

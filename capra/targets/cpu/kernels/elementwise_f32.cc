@@ -23,9 +23,6 @@ namespace {
   };
 CAPRA_UNARY_OP(NegOp, neg(x))
 CAPRA_UNARY_OP(AbsOp, abs(x))
-CAPRA_UNARY_OP(FloorOp, floor(x))
-CAPRA_UNARY_OP(CeilOp, ceil(x))
-CAPRA_UNARY_OP(RoundEvenOp, round_even(x))
 CAPRA_UNARY_OP(ExpOp, exp(x))
 CAPRA_UNARY_OP(LogOp, log(x))
 CAPRA_UNARY_OP(SqrtOp, sqrt(x))
@@ -39,14 +36,6 @@ CAPRA_UNARY_OP(SigmoidOp, sigmoid(x))
 CAPRA_UNARY_OP(SiluOp, silu(x))
 CAPRA_UNARY_OP(ReluOp, relu(x))
 #undef CAPRA_UNARY_OP
-struct SignOp {
-  template <class V>
-  static HWY_INLINE V of(V x) {
-    const V zero = V::all(0.0f);
-    const V below = select(lt(x, zero), V::all(-1.0f), x);
-    return select(gt(x, zero), V::all(1.0f), below);
-  }
-};
 
 #define CAPRA_BINARY_OP(Name, function) \
   struct Name {                         \
@@ -116,14 +105,6 @@ void unary_f32(UnaryOp op, const float* x, float* y, int64_t n) {
       return unary_row<NegOp>(x, y, n);
     case UnaryOp::Abs:
       return unary_row<AbsOp>(x, y, n);
-    case UnaryOp::Sign:
-      return unary_row<SignOp>(x, y, n);
-    case UnaryOp::Floor:
-      return unary_row<FloorOp>(x, y, n);
-    case UnaryOp::Ceil:
-      return unary_row<CeilOp>(x, y, n);
-    case UnaryOp::RoundEven:
-      return unary_row<RoundEvenOp>(x, y, n);
     case UnaryOp::Exp:
       return unary_row<ExpOp>(x, y, n);
     case UnaryOp::Log:
@@ -170,7 +151,6 @@ void binary_f32(BinaryOp op, const float* a, int64_t a_step, const float* b, int
       return binary_rows<MaxOp>(a, a_step, b, b_step, y, n);
     case BinaryOp::And:
     case BinaryOp::Or:
-    case BinaryOp::Xor:
       return;  // no meaning for floats: binary_supports
   }
 }

@@ -119,16 +119,6 @@ void layer_norm_portable(const typename E::Stored* x, const typename E::Stored* 
   }
 }
 
-template <class E>
-double sum_squares(const typename E::Stored* x, int64_t n) {
-  Partials<double> squares;
-  for (int64_t i = 0; i < n; ++i) {
-    const auto v = static_cast<double>(E::load(x[i]));
-    squares.add(i, v * v);
-  }
-  return squares.sum();
-}
-
 }  // namespace
 
 void softmax_rows(const KernelTable& table, Element type, const void* x, void* y, int64_t rows,
@@ -148,8 +138,8 @@ void softmax_rows(const KernelTable& table, Element type, const void* x, void* y
 }
 
 void layer_norm_rows(const KernelTable& table, Element type, const void* x, const void* residual,
-                     const void* gamma, const void* beta, double eps, void* y, void* sum_out,
-                     int64_t rows, int64_t n) {
+                     const void* gamma, const void* beta, double eps, void* y, int64_t rows,
+                     int64_t n) {
   for_float(type, [&](auto element) {
     using E = decltype(element);
     using T = typename E::Stored;
@@ -160,66 +150,17 @@ void layer_norm_rows(const KernelTable& table, Element type, const void* x, cons
       T* to = static_cast<T*>(y) + r * n;
       if (residual != nullptr) {
         const T* other = static_cast<const T*>(residual) + r * n;
-        T* sum = sum_out != nullptr ? static_cast<T*>(sum_out) + r * n : to;
         if constexpr (std::is_same_v<E, Float>) {
-          table.normalize.add_rows(from, other, sum, n);
+          table.normalize.add_rows(from, other, to, n);
         } else {
-          for (int64_t i = 0; i < n; ++i) sum[i] = E::round(E::load(from[i]) + E::load(other[i]));
+          for (int64_t i = 0; i < n; ++i) to[i] = E::round(E::load(from[i]) + E::load(other[i]));
         }
-        from = sum;
-      } else if (sum_out != nullptr) {
-        T* sum = static_cast<T*>(sum_out) + r * n;
-        for (int64_t i = 0; i < n; ++i) sum[i] = from[i];
+        from = to;
       }
       if constexpr (std::is_same_v<E, Float>) {
         table.normalize.layer_norm_row(from, g, b, eps, to, n);
       } else {
         layer_norm_portable<E>(from, g, b, eps, to, n);
-      }
-    }
-  });
-}
-
-void rms_norm_rows(const KernelTable& table, Element type, const void* x, const void* gamma,
-                   double eps, void* y, int64_t rows, int64_t n) {
-  for_float(type, [&](auto element) {
-    using E = decltype(element);
-    using T = typename E::Stored;
-    const auto* g = static_cast<const T*>(gamma);
-    for (int64_t row = 0; row < rows; ++row) {
-      const T* from = static_cast<const T*>(x) + row * n;
-      T* to = static_cast<T*>(y) + row * n;
-      if constexpr (std::is_same_v<E, Float>) {
-        table.normalize.rms_norm_row(from, g, eps, to, n);
-      } else {
-        const double v = sum_squares<E>(from, n) / static_cast<double>(n);
-        const double r = 1.0 / __builtin_sqrt(v + eps);
-        for (int64_t i = 0; i < n; ++i) {
-          double value = static_cast<double>(E::load(from[i])) * r;
-          if (g != nullptr) value = value * static_cast<double>(E::load(g[i]));
-          to[i] = E::round(value);
-        }
-      }
-    }
-  });
-}
-
-void l2_normalize_rows(const KernelTable& table, Element type, const void* x, void* y, int64_t rows,
-                       int64_t n) {
-  for_float(type, [&](auto element) {
-    using E = decltype(element);
-    using T = typename E::Stored;
-    for (int64_t row = 0; row < rows; ++row) {
-      const T* from = static_cast<const T*>(x) + row * n;
-      T* to = static_cast<T*>(y) + row * n;
-      if constexpr (std::is_same_v<E, Float>) {
-        table.normalize.l2_normalize_row(from, to, n);
-      } else {
-        const double length = __builtin_sqrt(sum_squares<E>(from, n));
-        const double divisor = length < 1e-12 ? 1e-12 : length;
-        for (int64_t i = 0; i < n; ++i) {
-          to[i] = E::round(static_cast<double>(E::load(from[i])) / divisor);
-        }
       }
     }
   });
@@ -254,8 +195,12 @@ void round_to_f32(const KernelTable& table, const double* x, float* y, int64_t n
   table.normalize.round_to_f32(x, y, n);
 }
 
-void l2_normalize_f64_to_f32(const KernelTable& table, const double* v, float* y, int64_t n) {
-  table.normalize.l2_normalize_f64_row(v, y, n);
+void l2_normalize(const double* x, double* y, int64_t n) {
+  Partials<double> squares;
+  for (int64_t i = 0; i < n; ++i) squares.add(i, x[i] * x[i]);
+  const double length = __builtin_sqrt(squares.sum());
+  const double divisor = length < 1e-12 ? 1e-12 : length;
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] / divisor;
 }
 
 }  // namespace capra::kernels

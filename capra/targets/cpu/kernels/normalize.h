@@ -1,4 +1,4 @@
-// Row-wise normalizations (softmax, layer norm, RMS norm, L2) and pooling of a sequence's tokens.
+// Row-wise normalizations (softmax, layer norm, L2) and pooling of a sequence's tokens.
 // Rows are contiguous, `n` elements each; y may be x. The f32 forms go through the table; the other
 // float types are portable: f64 keeps the same order in f64, f16 and bf16 widen and round once.
 #pragma once
@@ -18,10 +18,6 @@ struct NormalizeKernels {
   void (*softmax_row)(const float* x, float* y, int64_t n) = nullptr;
   void (*layer_norm_row)(const float* x, const float* gamma, const float* beta, double eps,
                          float* y, int64_t n) = nullptr;
-  void (*rms_norm_row)(const float* x, const float* gamma, double eps, float* y,
-                       int64_t n) = nullptr;
-  void (*l2_normalize_row)(const float* x, float* y, int64_t n) = nullptr;
-  void (*l2_normalize_f64_row)(const double* x, float* y, int64_t n) = nullptr;
   void (*add_rows)(const float* a, const float* b, float* y, int64_t n) = nullptr;
   void (*pool)(Pooling kind, const float* x, int64_t tokens, int64_t n, double* out) = nullptr;
   void (*round_to_f32)(const double* x, float* y, int64_t n) = nullptr;
@@ -35,19 +31,10 @@ void softmax_rows(const KernelTable& table, Element type, const void* x, void* y
 /// In double inside: m = S(x) / n, d = x - m, v = S(d d) / n, r = 1 / sqrt(v + eps),
 /// y = ((d r) gamma) + beta, rounded once. gamma and beta have n elements of `type`, or are null
 /// (that step is left out). `residual` of x's shape may be null; else x + residual is rounded to
-/// `type` first and normed. `sum_out` may be null; else it receives that rounded sum.
+/// `type` first and normed.
 void layer_norm_rows(const KernelTable& table, Element type, const void* x, const void* residual,
-                     const void* gamma, const void* beta, double eps, void* y, void* sum_out,
-                     int64_t rows, int64_t n);
-
-/// In double inside: v = S(x x) / n, y = (x (1 / sqrt(v + eps))) gamma, rounded once; gamma or
-/// null.
-void rms_norm_rows(const KernelTable& table, Element type, const void* x, const void* gamma,
-                   double eps, void* y, int64_t rows, int64_t n);
-
-/// v / max(sqrt(S(v v)), 1e-12) in double, rounded once.
-void l2_normalize_rows(const KernelTable& table, Element type, const void* x, void* y, int64_t rows,
-                       int64_t n);
+                     const void* gamma, const void* beta, double eps, void* y, int64_t rows,
+                     int64_t n);
 
 /// Embedding rows summed and normed in one pass, f32:
 /// layer_norm((word[ids[t]] + position[positions[t]]) + type[type_ids[t]]), each add rounded.
@@ -75,7 +62,7 @@ void pool(const KernelTable& table, Pooling kind, const float* x, int64_t tokens
 /// One rounding each.
 void round_to_f32(const KernelTable& table, const double* x, float* y, int64_t n);
 
-/// v / max(sqrt(S(v v)), 1e-12) in double; one rounding where it leaves.
-void l2_normalize_f64_to_f32(const KernelTable& table, const double* v, float* y, int64_t n);
+/// x / max(sqrt(S(x x)), 1e-12), every step in double; a NaN in x makes all of y NaN.
+void l2_normalize(const double* x, double* y, int64_t n);
 
 }  // namespace capra::kernels

@@ -105,28 +105,6 @@ HWY_INLINE double sum_squared_difference(const float* x, double m, int64_t n) {
   return sum_lanes(partials);
 }
 
-// S(x x) in double.
-template <class T>
-HWY_INLINE double sum_squares(const T* x, int64_t n);
-template <>
-HWY_INLINE double sum_squares(const float* x, int64_t n) {
-  F64x16 partials = F64x16::all(0.0);
-  for (int64_t i = 0; i < n; i += 16) {
-    const F64x16 v = widen(load_inside(x, i, n));
-    partials = add(partials, mul(v, v));
-  }
-  return sum_lanes(partials);
-}
-template <>
-HWY_INLINE double sum_squares(const double* x, int64_t n) {
-  F64x16 partials = F64x16::all(0.0);
-  for (int64_t i = 0; i < n; i += 16) {
-    const F64x16 v = load_inside(x, i, n);
-    partials = add(partials, mul(v, v));
-  }
-  return sum_lanes(partials);
-}
-
 template <bool has_gamma, bool has_beta>
 HWY_INLINE void scale_row(const float* x, double m, double r, const float* gamma, const float* beta,
                           float* y, int64_t n) {
@@ -154,37 +132,6 @@ void layer_norm_row(const float* x, const float* gamma, const float* beta, doubl
     scale_row<false, true>(x, m, r, gamma, beta, y, n);
   } else {
     scale_row<false, false>(x, m, r, gamma, beta, y, n);
-  }
-}
-
-void rms_norm_row(const float* x, const float* gamma, double eps, float* y, int64_t n) {
-  const double v = sum_squares(x, n) / static_cast<double>(n);
-  const F64x16 r = F64x16::all(1.0 / __builtin_sqrt(v + eps));
-  for (int64_t i = 0; i < n; i += 16) {
-    F64x16 scaled = mul(widen(load_inside(x, i, n)), r);
-    if (gamma != nullptr) scaled = mul(scaled, widen(load_inside(gamma, i, n)));
-    store_inside(narrow(scaled), y, i, n);
-  }
-}
-
-// max(sqrt(S(v v)), 1e-12); a NaN stays.
-template <class T>
-HWY_INLINE double l2_length(const T* x, int64_t n) {
-  const double length = __builtin_sqrt(sum_squares(x, n));
-  return length < 1e-12 ? 1e-12 : length;
-}
-
-void l2_normalize_row(const float* x, float* y, int64_t n) {
-  const F64x16 length = F64x16::all(l2_length(x, n));
-  for (int64_t i = 0; i < n; i += 16) {
-    store_inside(narrow(div(widen(load_inside(x, i, n)), length)), y, i, n);
-  }
-}
-
-void l2_normalize_f64_row(const double* x, float* y, int64_t n) {
-  const F64x16 length = F64x16::all(l2_length(x, n));
-  for (int64_t i = 0; i < n; i += 16) {
-    store_inside(narrow(div(load_inside(x, i, n), length)), y, i, n);
   }
 }
 
@@ -255,9 +202,6 @@ void fill(NormalizeKernels& table);
 void fill(NormalizeKernels& table) {
   table.softmax_row = softmax_row;
   table.layer_norm_row = layer_norm_row;
-  table.rms_norm_row = rms_norm_row;
-  table.l2_normalize_row = l2_normalize_row;
-  table.l2_normalize_f64_row = l2_normalize_f64_row;
   table.add_rows = add_rows;
   table.pool = pool;
   table.round_to_f32 = round_to_f32;

@@ -53,24 +53,9 @@ V maximum(V a, V b) {
 }
 
 template <class V>
-V minimum(V a, V b) {
-  if constexpr (std::is_integral_v<V>) {
-    return a < b ? a : b;
-  } else {
-    if (a != a) return a;
-    if (a == b) return __builtin_signbit(a) ? a : b;
-    return a < b ? a : b;
-  }
-}
-
-template <class V>
 constexpr V least() {
   return std::is_integral_v<V> ? std::numeric_limits<V>::lowest()
                                : -std::numeric_limits<V>::infinity();
-}
-template <class V>
-constexpr V greatest() {
-  return std::is_integral_v<V> ? std::numeric_limits<V>::max() : std::numeric_limits<V>::infinity();
 }
 
 // The reduced elements of one output, in row-major order.
@@ -121,11 +106,6 @@ typename E::Value reduce_one(ReduceOp op, const Reduced& reduced, const typename
       reduced.each<E>(first, [&](V x) { most = maximum(most, x); });
       return most;
     }
-    case ReduceOp::Min: {
-      V most = greatest<V>();
-      reduced.each<E>(first, [&](V x) { most = minimum(most, x); });
-      return most;
-    }
     case ReduceOp::Mean:
     case ReduceOp::Variance:
       if constexpr (std::is_floating_point_v<V>) {
@@ -172,8 +152,6 @@ float reduce_row(const KernelTable& table, ReduceOp op, const float* x, int64_t 
       return k.sum_f32(x, n);
     case ReduceOp::Max:
       return k.max_f32(x, n);
-    case ReduceOp::Min:
-      return k.min_f32(x, n);
     case ReduceOp::Mean:
       return k.sum_f32(x, n) / count;
     case ReduceOp::Variance:
@@ -223,7 +201,6 @@ bool reduce_supports(ReduceOp op, Element type) {
     case ReduceOp::Argmax:
       return type != Element::Bool;
     case ReduceOp::Max:
-    case ReduceOp::Min:
       return true;
     case ReduceOp::Mean:
     case ReduceOp::Variance:

@@ -11,12 +11,12 @@ namespace capra::kernels {
 
 struct KernelTable;
 
-/// Sum, Max, Min, Argmax: floats and integers; Max and Min bool too. Mean, Variance: floats.
-/// Sum of integers wraps; of nothing is 0. Max, Min: any NaN gives NaN, +0 > -0; of nothing is the
-/// least (greatest) value, an infinity for floats. Mean = sum / n, of nothing NaN.
+/// Sum, Max, Argmax: floats and integers; Max bool too. Mean, Variance: floats.
+/// Sum of integers wraps; of nothing is 0. Max: any NaN gives NaN, +0 > -0; of nothing is the
+/// least value, -infinity for floats. Mean = sum / n, of nothing NaN.
 /// Variance: population, two passes, (x - mean)^2 rounded, then summed.
 /// Argmax: i64, lowest index of the greatest value, of the first NaN if there is one.
-enum class ReduceOp : uint8_t { Sum, Max, Min, Mean, Variance, Argmax };
+enum class ReduceOp : uint8_t { Sum, Max, Mean, Variance, Argmax };
 
 /// One instruction set's reductions of a contiguous f32 row, in the contract's order.
 struct ReduceKernels {
@@ -24,7 +24,6 @@ struct ReduceKernels {
   /// The sum of (x - mean)^2, both steps rounded.
   float (*sum_squared_difference_f32)(const float* x, float mean, int64_t n) = nullptr;
   float (*max_f32)(const float* x, int64_t n) = nullptr;
-  float (*min_f32)(const float* x, int64_t n) = nullptr;
 };
 
 bool reduce_supports(ReduceOp op, Element type);

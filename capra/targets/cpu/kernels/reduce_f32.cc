@@ -50,19 +50,6 @@ float max_f32(const float* x, int64_t n) {
   return max_lanes(most);
 }
 
-// min(x) = -max(-x), NaN and signed zeros included.
-float min_f32(const float* x, int64_t n) {
-  F32x16 most = F32x16::all(-__builtin_inff());
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16) most = maximum(most, neg(F32x16::load(x + i)));
-  if (i < n) {
-    const auto rest = static_cast<size_t>(n - i);
-    const F32x16 tail = neg(F32x16::load_partial(x + i, rest));
-    most = select(F32x16::Mask::first(rest), maximum(most, tail), most);
-  }
-  return -max_lanes(most);
-}
-
 }  // namespace
 
 void fill(ReduceKernels& table);
@@ -70,7 +57,6 @@ void fill(ReduceKernels& table) {
   table.sum_f32 = sum_f32;
   table.sum_squared_difference_f32 = sum_squared_difference_f32;
   table.max_f32 = max_f32;
-  table.min_f32 = min_f32;
 }
 
 }  // namespace HWY_NAMESPACE

@@ -10,7 +10,7 @@
 // and call these functions unqualified, so that other types with the same functions fit too.
 //
 //   V::all(c)  V::load(p)  V::load_partial(p, n)  store(v, p)  store_partial(v, p, n)
-//   add sub mul div sqrt neg abs fma copy_sign round_even floor ceil trunc
+//   add sub mul div sqrt neg abs fma copy_sign round_even
 //   min max            a < b ? a : b and a > b ? a : b: of unordered or equal operands, b
 //   minimum maximum    a NaN if either is one; -0 < +0
 //   lt le gt ge eq is_nan -> Mask;  select(m, yes, no)  mask_and mask_or mask_not any all

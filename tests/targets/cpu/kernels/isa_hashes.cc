@@ -128,10 +128,9 @@ void rows() {
   x[9] = std::numeric_limits<float>::quiet_NaN();
   x[10] = -0.0F;
   std::vector<float> y(x.size());
-  for (const UnaryOp op :
-       {UnaryOp::Floor, UnaryOp::Ceil, UnaryOp::RoundEven, UnaryOp::Exp, UnaryOp::Log,
-        UnaryOp::Sqrt, UnaryOp::Rsqrt, UnaryOp::Tanh, UnaryOp::Erf, UnaryOp::Erfc,
-        UnaryOp::GeluExact, UnaryOp::GeluTanh, UnaryOp::Sigmoid, UnaryOp::Silu, UnaryOp::Relu}) {
+  for (const UnaryOp op : {UnaryOp::Exp, UnaryOp::Log, UnaryOp::Sqrt, UnaryOp::Rsqrt, UnaryOp::Tanh,
+                           UnaryOp::Erf, UnaryOp::Erfc, UnaryOp::GeluExact, UnaryOp::GeluTanh,
+                           UnaryOp::Sigmoid, UnaryOp::Silu, UnaryOp::Relu}) {
     elementwise.unary_f32(op, x.data(), y.data(), 3999);
     Hash hash;
     hash.add(y.data(), 3999);
@@ -153,19 +152,24 @@ void rows() {
     const std::vector<float> gamma = seeded.units(count);
     const std::vector<float> beta = seeded.units(count);
     const float reduced[] = {reduce.sum_f32(v.data(), n), reduce.max_f32(v.data(), n),
-                             reduce.min_f32(v.data(), n),
                              reduce.sum_squared_difference_f32(v.data(), 0.1F, n)};
     Hash hash;
-    hash.add(reduced, 4);
+    hash.add(reduced, 3);
     std::vector<float> out(count);
     normalize.softmax_row(v.data(), out.data(), n);
     hash.add(out);
     normalize.layer_norm_row(v.data(), gamma.data(), beta.data(), 1e-12, out.data(), n);
     hash.add(out);
-    normalize.rms_norm_row(v.data(), gamma.data(), 1e-6, out.data(), n);
-    hash.add(out);
-    normalize.l2_normalize_row(v.data(), out.data(), n);
-    hash.add(out);
+    // Pooling and the rounding after it: v as 5 tokens of n / 5 columns, or fewer.
+    const int64_t columns = (n + 4) / 5;
+    std::vector<double> pooled(count);
+    for (const Pooling kind : {Pooling::Cls, Pooling::Mean, Pooling::Max, Pooling::MeanSqrtLen,
+                               Pooling::WeightedMean, Pooling::LastToken}) {
+      normalize.pool(kind, v.data(), n / columns, columns, pooled.data());
+      hash.add(pooled.data(), static_cast<size_t>(columns));
+    }
+    normalize.round_to_f32(pooled.data(), out.data(), columns);
+    hash.add(out.data(), static_cast<size_t>(columns));
     hash.print("row " + std::to_string(n));
   }
 }

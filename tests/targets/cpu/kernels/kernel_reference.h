@@ -113,8 +113,7 @@ void reference_attention(const AttentionF32& x, size_t sequence, size_t head, si
     const float* k = x.k + (k_begin + j) * x.k_token + kv_head * x.k_head;
     float s = reference_dot(q, 1, k, 1, x.head_dim) * x.scale;
     if (x.mask != nullptr) {
-      s += x.mask[static_cast<ptrdiff_t>(sequence) * x.mask_sequence +
-                  static_cast<ptrdiff_t>(head) * x.mask_head +
+      s += x.mask[static_cast<ptrdiff_t>(head) * x.mask_head +
                   static_cast<ptrdiff_t>(query) * x.mask_query + j * x.mask_key];
     }
     score[j] = s;

@@ -30,6 +30,7 @@ namespace {
 #define CAPRA_MATH_STRIDE 19997
 #endif
 constexpr uint64_t kStride = CAPRA_MATH_STRIDE;
+#undef CAPRA_MATH_STRIDE
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 double gelu_reference(double x) {
@@ -219,15 +220,8 @@ void check_special_values() {
       {UnaryOp::Relu, -zero, zero},
       {UnaryOp::Relu, -3, 0},
       {UnaryOp::Relu, 3, 3},
-      {UnaryOp::Sign, -zero, -zero},
-      {UnaryOp::Sign, -7, -1},
-      {UnaryOp::Sign, inf, 1},
       {UnaryOp::Neg, zero, -zero},
       {UnaryOp::Abs, -inf, inf},
-      {UnaryOp::RoundEven, T(2.5), 2},
-      {UnaryOp::RoundEven, T(-0.5), -zero},
-      {UnaryOp::Floor, T(-0.5), -1},
-      {UnaryOp::Ceil, T(-0.5), -zero},
   };
   for (const Case& c : cases) {
     const T y = call(c.op, c.x);

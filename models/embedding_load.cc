@@ -177,6 +177,16 @@ Status take_tokenizer(Parts& parts, Result<Tokenizer> loaded) {
   return {};
 }
 
+// A head for another task looks like this.
+std::string unused_remark(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 3;
+  std::string list;
+  for (size_t i = 0; i < names.size() && i < kMost; ++i) list += (i == 0 ? "" : ", ") + names[i];
+  return number_text(static_cast<int64_t>(names.size())) +
+         " tensors of the checkpoint play no part in these vectors: " + list +
+         (names.size() > kMost ? ", ..." : "");
+}
+
 }  // namespace
 
 Result<Graph> EmbeddingModel::Parts::approximated(Graph traced,
@@ -194,6 +204,10 @@ Result<EmbeddingModel> EmbeddingModel::load(const std::string& folder,
 
 Result<std::unique_ptr<EmbeddingModel::Parts>> EmbeddingModel::open_parts(
     const std::string& folder, const EmbeddingOptions& options) {
+  if (options.threads < 0) {
+    return fail("option-invalid", number_text(int64_t{options.threads}) + " threads were asked for",
+                "threads", "give a number from 1, or 0 for all CPUs");
+  }
   auto parts = std::make_unique<Parts>();
   parts->folder = folder;
   parts->options = options;
@@ -219,6 +233,8 @@ Result<std::unique_ptr<EmbeddingModel::Parts>> EmbeddingModel::open_parts(
   parts->exact_graph = parts->encoder->trace({.form = SequenceForm::Packed});
   CAPRA_ASSIGN(const Checkpoint checkpoint, Checkpoint::open_folder(home));
   CAPRA_ASSIGN(parts->weights, load_weights(*parts->encoder, parts->exact_graph, checkpoint));
+  if (!parts->weights.unused.empty())
+    parts->remarks.push_back(unused_remark(parts->weights.unused));
   CAPRA_ASSIGN(parts->graph, parts->approximated(parts->exact_graph, &parts->remarks));
   parts->approximations = capra::approximations(parts->graph);
 

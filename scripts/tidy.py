@@ -41,7 +41,10 @@ def main():
     if program is None:
         sys.exit("clang-tidy-19 is not installed")
 
-    commands = json.loads((pathlib.Path(arguments.build) / "compile_commands.json").read_text())
+    database = pathlib.Path(arguments.build) / "compile_commands.json"
+    if not database.is_file():
+        sys.exit(f"{database} is not there: run cmake --preset clang -DCAPRA_TESTS=ON first")
+    commands = json.loads(database.read_text())
     files = set()
     for command in commands:
         path = pathlib.Path(command["file"])

@@ -21,8 +21,11 @@ Progress::Progress(std::string unit, bool quiet)
       start_(Clock::now()),
       last_(start_) {}
 
-Progress::~Progress() {
-  if (shown_) std::fputs("\r\033[K", stderr);
+Progress::~Progress() { finish(); }
+
+void Progress::finish() {
+  if (std::exchange(shown_, false)) std::fputs("\r\033[K", stderr);
+  std::fflush(stderr);
 }
 
 void Progress::update(int64_t done, double share) {

@@ -21,6 +21,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// Erases the line; call it before something else is printed.
+  void finish();
   /// `done` so far; `share` of the whole in [0, 1], or negative when that is not known.
   void update(int64_t done, double share);
 

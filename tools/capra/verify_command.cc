@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 
 #include "capra/base/number_text.h"
 #include "capra/io/json_file.h"
@@ -208,11 +209,17 @@ std::string approximation_line(const ApproximationGroup& group) {
                      one.legalized_to, where, exponent_text(one.max_abs_error), one.reason);
 }
 
+// A folder's own name, without the way to it.
+std::string model_name(const std::string& folder) {
+  const std::filesystem::path path(folder);
+  return (path.has_filename() ? path : path.parent_path()).filename().string();
+}
+
 std::string report_text(const VerifyOptions& options, const Verification& result,
                         const TokenCheck& tokens, const std::vector<BudgetRow>& budget,
                         const Verdict& verdict) {
-  std::string text = fmt::format("{} on {}: {} texts, {} tokens\n", options.model, result.target,
-                                 result.texts, result.tokens);
+  std::string text = fmt::format("{} on {}: {} texts, {} tokens\n", model_name(options.model),
+                                 result.target, result.texts, result.tokens);
   text += fmt::format("{:<20} {:>14} {:>6} {:>18}\n", "stage", "max abs error", "text",
                       "eager = optimized");
   for (const StageResult& stage : result.stages) {
@@ -337,6 +344,7 @@ Result<int> run_verify(const VerifyOptions& options) {
                               progress.update(done, static_cast<double>(done) /
                                                         static_cast<double>(packed.sequences()));
                             }));
+  progress.finish();
   std::vector<BudgetRow> budget;
   if (options.budget) {
     CAPRA_ASSIGN(budget, measure_budget(options, packed));

@@ -30,7 +30,7 @@ constinit const OpDef kErfc{
     .operands = kUnaryOperands,
     .attrs = attrs_of<NoAttrs>(),
     .infer = erase_infer<infer_float_unary>,
-    .accuracy = {.max_abs = 1e-45, .max_ulp = 4},
+    .accuracy = {.max_abs = 1e-45, .max_ulp = 2},
     .examples = kExamples,
 };
 

@@ -66,6 +66,13 @@ double max_difference(const Array& a, const Array& b) {
   return largest;
 }
 
+bool is_finite(const Array& a) {
+  for (int64_t i = 0; i < a.elements(); ++i) {
+    if (!std::isfinite(a.f64_at(i))) return false;
+  }
+  return true;
+}
+
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const size_t middle = values.size() / 2;
@@ -236,6 +243,7 @@ Status Verifier::compare_text(const PackedTokens& tokens, int64_t text, const St
   }
   const Array vector = vector_of(from_batch);
   const Array exact_vector = vector_of(exact);
+  if (!is_finite(vector) || !is_finite(exact_vector)) ++result_.vectors_not_finite;
   compare_stage(names_.size(), text, vector, vector_of(eagerly), exact_vector);
   CAPRA_TRY(compare_reference("embeddings", text, vector, exact_vector));
   CAPRA_TRY(compare_reference("pooled", text, pooled_of(from_batch), pooled_of(exact)));

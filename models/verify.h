@@ -49,6 +49,7 @@ struct Verification {
       0;  ///< largest difference of a vector from the oracle's, or the reference's
   double median_vector_error = 0;      ///< median over texts of the largest difference in a row
   int64_t differing_values = 0;        ///< eager against optimized, over all stages
+  int64_t vectors_not_finite = 0;      ///< texts whose vector holds a NaN or an infinity
   int64_t batch_differing_values = 0;  ///< a text alone against the same text in a batch
   std::vector<Approximation> approximations;
   std::vector<std::string> unmatched;  ///< reference tensors that name nothing here

@@ -34,7 +34,8 @@ struct File {
 };
 
 Result<File> open_file(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int descriptor =
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // no waiting on a pipe
   if (descriptor < 0) return open_failure(path, errno);
   File file(descriptor, 0);
   struct stat status{};

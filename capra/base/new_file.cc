@@ -68,7 +68,27 @@ Status NewFile::finish() {
   return unwritable(path_, error);
 }
 
+namespace {
+
+// A device or a named pipe; a rename would put a file in its place.
+bool is_special(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+Status write_to_special(const std::string& path, std::string_view contents) {
+  std::FILE* stream = std::fopen(path.c_str(), "w");
+  if (stream == nullptr) return unwritable(path, errno);
+  const bool written = std::fwrite(contents.data(), 1, contents.size(), stream) == contents.size();
+  const int error = errno;
+  if (std::fclose(stream) != 0) return unwritable(path, errno);
+  return written ? Status() : unwritable(path, error);
+}
+
+}  // namespace
+
 Status write_file(const std::string& path, std::string_view contents) {
+  if (is_special(path)) return write_to_special(path, contents);
   CAPRA_ASSIGN(NewFile file, NewFile::create(path));
   if (std::fwrite(contents.data(), 1, contents.size(), file.stream()) != contents.size()) {
     return unwritable(path, errno);

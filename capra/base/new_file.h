@@ -35,7 +35,7 @@ class NewFile {
   std::string temporary_;
 };
 
-/// Writes a whole file; fails as NewFile does.
+/// Writes a whole file; a device or named pipe is written to. Fails as NewFile does.
 Status write_file(const std::string& path, std::string_view contents);
 
 }  // namespace capra

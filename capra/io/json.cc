@@ -51,9 +51,12 @@ class JsonBuilder {
     const auto column = what.find("column ");
     const auto colon = what.find(": ", column == std::string_view::npos ? 0 : column);
     if (colon != std::string_view::npos) what.remove_prefix(colon + 2);
-    failure_ = fail("json-syntax", fmt::format("{}", fmt::join(printable(what), "")),
-                    place(position), "correct the JSON text");
+    failure_ = refused(position, fmt::format("{}", fmt::join(printable(what), "")));
     return false;
+  }
+
+  Failure refused(size_t position, std::string what) const {
+    return fail("json-syntax", std::move(what), place(position), "correct the JSON text");
   }
 
   Result<Json> take() {
@@ -192,6 +195,10 @@ Json::Json(float value)
 
 Result<Json> Json::parse(std::string_view text, std::string_view at) {
   JsonBuilder builder(text, at);
+  // The parser would take a NUL for the end of the text.
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    return builder.refused(nul, "a NUL byte");
+  }
   nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
 }

@@ -80,7 +80,9 @@ Result<Graph> run_passes(const Graph& graph, PassList passes, PassContext& conte
                          const PipelineOptions& options) {
   if (options.verify_each) CAPRA_TRY(verify(graph));
   Graph current = graph;
-  for (int round = 0; round < options.max_rounds; ++round) {
+  const int rounds =
+      options.max_rounds > 0 ? options.max_rounds : 16 + static_cast<int>(graph.size());
+  for (int round = 0; round < rounds; ++round) {
     bool changed = false;
     for (const Pass* pass : passes) {
       CAPRA_ASSIGN(Graph next, pass->run(current, context));
@@ -102,8 +104,8 @@ Result<Graph> run_passes(const Graph& graph, PassList passes, PassContext& conte
   std::string names;
   for (const Pass* pass : passes) names += (names.empty() ? "" : ", ") + std::string(pass->name);
   return fail({"passes-unsettled",
-               "the passes still changed the graph after " +
-                   number_text(static_cast<int64_t>(options.max_rounds)) + " rounds: " + names,
+               "the passes still changed the graph after " + number_text(int64_t{rounds}) +
+                   " rounds: " + names,
                graph.name(), "", true});
 }
 

@@ -24,7 +24,9 @@ PassList cpu_passes();
 PassList raising_passes();
 
 struct PipelineOptions {
-  int max_rounds = 16;  ///< of the whole list; a list that still changes the graph then is a bug
+  /// Rounds of the whole list; a list that still changes the graph then is a bug. 0: 16, and one
+  /// for each node, because a rule that looks at neighbours may need that for a chain.
+  int max_rounds = 0;
   bool verify_each = false;  ///< runs the verifier on what comes in and after each pass
   /// Called after each pass that changed the graph.
   std::function<void(const Pass& pass, const Graph& graph)> after_change = nullptr;

@@ -115,6 +115,13 @@ TEST_F(Files, ThatCannotBeReadAreNamed) {
   // Kept open for writing, so that opening it for reading does not wait.
   std::fstream holder(path("pipe"), std::ios::in | std::ios::out);
   EXPECT_EQ(read_file(path("pipe")).error().code, "file-unreadable");
+  holder.close();
+  EXPECT_EQ(read_file(path("pipe")).error().code, "file-unreadable");  // and does not wait
+}
+
+TEST_F(Files, ADeviceIsWrittenToAndStays) {
+  ASSERT_TRUE(write_file("/dev/null", "x").ok());
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
 }
 
 TEST_F(Files, AFailedWriteLeavesTheOldFileAndNothingElse) {

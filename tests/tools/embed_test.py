@@ -220,6 +220,11 @@ class RefusedInputTest(small_model.SmallModelTest):
         self.assertEqual(self.run_driver("embed", self.model, "--strict", "--input", "-", stdin="é 日\n".encode()).stderr,
                          "")
 
+    def test_a_nul_byte_is_no_end_of_json(self):
+        message = self.refused("embed", self.model, "--input", "-", "--input-format", "jsonl",
+                               stdin=b'{"text": "goat"}\n{"text": "a"}\0 garbage }{\n', error="input-json")
+        self.assertIn("standard input: line 2", message)
+
     def test_invalid_utf8_in_json(self):
         contents = b'{"text": "goat"}\n{"text": "ro\xffck \xc3\x28"}\n'
         done = self.run_driver("embed", self.model, "--input", "-", "--input-format", "jsonl", stdin=contents)

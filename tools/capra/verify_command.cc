@@ -157,6 +157,11 @@ Verdict judge(const Verification& result, const TokenCheck& tokens, double gate)
     verdict.failures.push_back(
         fmt::format("vectors differ by {:.3g}, the gate is {:.3g}", verdict.error, gate));
   }
+  if (result.vectors_not_finite > 0) {
+    verdict.failures.push_back(
+        fmt::format("the vectors of {} texts hold values that are not finite numbers",
+                    result.vectors_not_finite));
+  }
   if (result.differing_values > 0) {
     verdict.failures.push_back(
         fmt::format("eager and optimized differ in {} values", result.differing_values));
@@ -277,6 +282,7 @@ Json report_json(const VerifyOptions& options, const Verification& result, const
   document.set("max_error", verdict.gate).set("error", verdict.error);
   document.set("median_error", result.median_vector_error);
   document.set("differing_values", result.differing_values);
+  document.set("vectors_not_finite", result.vectors_not_finite);
   document.set("batch_differing_values", result.batch_differing_values);
   document.set("token_rows_declared", tokens.declared);
   document.set("token_rows_differing", static_cast<int64_t>(tokens.differing.size()));

@@ -62,8 +62,8 @@ struct EmbeddingModel::Parts {
   /// sequence how many tokens at its start the pooling leaves out.
   Status embed_packed(std::span<const int32_t> ids, std::span<const int64_t> offsets,
                       std::span<float> vectors, std::span<const int64_t> prompt_tokens = {}) const;
-  /// One filled batch to its vectors.
-  Status run_batch(BatchWorkspace& batch, std::span<float> vectors,
+  /// One filled batch to its vectors; `first` is the number of its first sequence, for messages.
+  Status run_batch(BatchWorkspace& batch, int64_t first, std::span<float> vectors,
                    std::span<const int64_t> prompt_tokens) const;
 
   /// A workspace for one batch; given back when done, so that a steady state allocates nothing.

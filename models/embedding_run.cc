@@ -103,7 +103,8 @@ void EmbeddingModel::Parts::give_back(std::unique_ptr<BatchWorkspace> workspace)
   idle.push_back(std::move(workspace));
 }
 
-Status EmbeddingModel::Parts::run_batch(BatchWorkspace& batch, std::span<float> vectors,
+Status EmbeddingModel::Parts::run_batch(BatchWorkspace& batch, int64_t first,
+                                        std::span<float> vectors,
                                         std::span<const int64_t> prompt_tokens) const {
   std::array<int64_t, 2> extents;
   const std::array<InputRef, 3> inputs = batch_inputs(batch, extents);
@@ -120,7 +121,7 @@ Status EmbeddingModel::Parts::run_batch(BatchWorkspace& batch, std::span<float> 
     const auto index = static_cast<size_t>(i);
     const int64_t from = batch.offsets[index];
     const int64_t tokens = batch.offsets[index + 1] - from;
-    const auto first = static_cast<size_t>(from * hidden_size);
+    const auto start = static_cast<size_t>(from * hidden_size);
     const auto size = static_cast<size_t>(tokens * hidden_size);
     const auto dimension = static_cast<size_t>(head.dimension());
     const std::span<float> vector = vectors.subspan(index * dimension, dimension);
@@ -128,19 +129,18 @@ Status EmbeddingModel::Parts::run_batch(BatchWorkspace& batch, std::span<float> 
     if (dtype == DType::F64) {
       const auto* states = reinterpret_cast<const double*>(batch.hidden.data());
       const std::vector<double> exact =
-          head.apply_exact({states + first, size}, tokens, nullptr, skipped);
+          head.apply_exact({states + start, size}, tokens, nullptr, skipped);
       for (size_t d = 0; d < dimension; ++d) vector[d] = static_cast<float>(exact[d]);
     } else {
       const auto* states = reinterpret_cast<const float*>(batch.hidden.data());
-      head.apply({states + first, size}, tokens, vector, skipped);
+      head.apply({states + start, size}, tokens, vector, skipped);
     }
   });
   for (size_t i = 0; i < static_cast<size_t>(count * head.dimension()); ++i) {
     if (!std::isfinite(vectors[i])) {
-      return fail(
-          "vector-not-finite", "a vector has a value that is not a finite number",
-          "sequence " + number_text(static_cast<int64_t>(i) / head.dimension()) + " of the batch",
-          "check the weights with 'capra verify'");
+      return fail("vector-not-finite", "a vector has a value that is not a finite number",
+                  "sequence " + number_text(first + static_cast<int64_t>(i) / head.dimension()),
+                  "check the weights with 'capra verify'");
     }
   }
   return {};
@@ -165,7 +165,7 @@ Status EmbeddingModel::Parts::embed_packed(std::span<const int32_t> ids,
     const auto begin = static_cast<size_t>(first);
     const auto sequences = static_cast<size_t>(last - first);
     status =
-        run_batch(*batch, vectors.subspan(begin * dimension, sequences * dimension),
+        run_batch(*batch, first, vectors.subspan(begin * dimension, sequences * dimension),
                   prompt_tokens.empty() ? prompt_tokens : prompt_tokens.subspan(begin, sequences));
     first = last;
   }

@@ -43,6 +43,7 @@ constexpr DiagnosticCode kCodes[] = {
     {"input-token-ids", "a row of token ids holds something that is not a token id"},
     {"input-type", "a run was given an input of another dtype or shape than the graph declares"},
     {"input-unknown", "a value was given for an input that the graph does not have"},
+    {"instruction-set-unavailable", "CAPRA_ISA names what this machine does not run"},
     {"json-duplicate-key", "a JSON object has one key twice"},
     {"json-syntax", "a text is not JSON"},
     {"json-too-deep", "a JSON text is nested too deeply"},

@@ -11,6 +11,7 @@
 #include "capra/ops/abs.h"
 #include "capra/ops/add.h"
 #include "capra/ops/argmax.h"
+#include "capra/ops/attention.h"
 #include "capra/ops/broadcast.h"
 #include "capra/ops/compare.h"
 #include "capra/ops/concat.h"
@@ -82,6 +83,24 @@ constexpr std::array kPrimitives = {
     Primitive{&kTanh, interp::run_tanh},
 };
 
+std::span<const int32_t> numbers(const Tensor& tensor) { return tensor.array().as<int32_t>(); }
+
+// The decomposition takes the numbers of a packed batch on trust.
+void check_attention(std::span<const Tensor> operands) {
+  const auto operand = [&](size_t index) {
+    return index < operands.size() ? operands[index] : Tensor();
+  };
+  const Tensor q = operand(0);
+  const Tensor offsets = operand(3);
+  const Tensor key_lengths = operand(4);
+  int64_t sequences = 1;
+  if (offsets) {
+    check_attention_offsets(numbers(offsets), q.array().sizes()[0]).or_throw();
+    sequences = static_cast<int64_t>(numbers(offsets).size()) - 1;
+  }
+  if (key_lengths) check_attention_key_lengths(numbers(key_lengths), sequences).or_throw();
+}
+
 constexpr auto kPrimitiveOps = [] {
   std::array<const OpDef*, kPrimitives.size()> ops{};
   for (size_t i = 0; i < ops.size(); ++i) ops[i] = kPrimitives[i].op;
@@ -95,6 +114,7 @@ class InterpSink : public Sink {
 
   Tensor apply(const Context& self, const OpDef& op, std::span<const Tensor> operands, Attrs attrs,
                TensorType result) override {
+    if (&op == &kAttention) check_attention(operands);
     const auto primitive = std::ranges::find(kPrimitives, &op, &Primitive::op);
     if (primitive == kPrimitives.end()) {
       if (op.decompose != nullptr) return op.decompose(operands, attrs);
@@ -113,6 +133,10 @@ class InterpSink : public Sink {
     arrays.reserve(operands.size());
     for (const Tensor& operand : operands) arrays.push_back(operand.array());
     result.dtype = interp::held(result.dtype);
+    // Of nothing, nothing is read: the other extents may be of any size.
+    if (result.shape.elements() == 0) {
+      return Tensor::of_data(self, Array::zeros(result.dtype, result.shape.sizes()));
+    }
     const Call call{arrays, attrs, result, pool()};
     return Tensor::of_data(self, primitive->run(call));
   }

@@ -48,8 +48,8 @@ constinit const OpDef kArgmax{
     .summary = "Index of the greatest element along an axis, as i64.",
     .prose =
         "Of equal elements the lowest index; a NaN counts as the greatest, so the index of the "
-        "first NaN if there is one; -0 and +0 are equal. An axis of extent 0 is refused; one that "
-        "turns out empty at run time gives 0.",
+        "first NaN if there is one; -0 and +0 are equal. An axis of extent 0 is refused, at "
+        "run time where it is known only then.",
     .operands = kReduceOperands,
     .attrs = attrs_of<ArgmaxAttrs>(),
     .infer = erase_infer<infer>,

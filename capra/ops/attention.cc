@@ -302,6 +302,37 @@ double attention_scale(const AttentionAttrs& attrs, int64_t head_dim) {
   return attrs.scale != 0.0 ? attrs.scale : 1.0 / std::sqrt(static_cast<double>(head_dim));
 }
 
+Status check_attention_offsets(std::span<const int32_t> offsets, int64_t tokens) {
+  const auto wrong = [](std::string what) {
+    return fail("offsets-invalid", std::move(what), {},
+                "offsets start at 0, never fall, and end at the number of tokens");
+  };
+  if (offsets.empty()) return wrong("there are no offsets");
+  if (offsets.front() != 0) return wrong(fmt::format("the first offset is {}", offsets.front()));
+  for (size_t i = 1; i < offsets.size(); ++i) {
+    if (offsets[i] < offsets[i - 1]) {
+      return wrong(fmt::format("offset {} is {} after {}", i, offsets[i], offsets[i - 1]));
+    }
+  }
+  if (offsets.back() != tokens) {
+    return wrong(fmt::format("the last offset is {}, there are {} tokens", offsets.back(), tokens));
+  }
+  return {};
+}
+
+Status check_attention_key_lengths(std::span<const int32_t> lengths, int64_t sequences) {
+  if (static_cast<int64_t>(lengths.size()) != sequences) {
+    return fail("key-lengths-invalid", fmt::format("there are {} key lengths for {} sequences",
+                                                   lengths.size(), sequences));
+  }
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] < 0) {
+      return fail("key-lengths-invalid", fmt::format("key length {} is {}", i, lengths[i]));
+    }
+  }
+  return {};
+}
+
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& offsets,
                  const Tensor& key_lengths, const Tensor& mask, AttentionAttrs attrs) {
   return apply(kAttention, {q, k, v, offsets, key_lengths, mask}, pack(attrs));

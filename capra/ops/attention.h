@@ -1,6 +1,8 @@
 // attention: softmax(q k^T scale + mask) v over packed sequences.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <tuple>
 
 #include "capra/ir/op_def.h"
@@ -34,5 +36,12 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor
 /// The factor that attributes and a head_dim stand for: `scale`, or 1 / sqrt(head_dim) where it is
 /// 0.
 double attention_scale(const AttentionAttrs& attrs, int64_t head_dim);
+
+/// Whether offsets cut `tokens` tokens into sequences: they start at 0, never fall, and end at
+/// `tokens`. Fails with `offsets-invalid`. Every target that runs attention asks this first.
+Status check_attention_offsets(std::span<const int32_t> offsets, int64_t tokens);
+/// Whether there is one length for each sequence and none is negative; one beyond its sequence
+/// hides nothing. Fails with `key-lengths-invalid`.
+Status check_attention_key_lengths(std::span<const int32_t> lengths, int64_t sequences);
 
 }  // namespace capra

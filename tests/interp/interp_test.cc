@@ -245,6 +245,38 @@ TEST(Interp, RefusesWhatDoesNotFit) {
             "parameter-type");
 }
 
+TEST(Interp, AttentionRefusesNumbersThatCutNoSequences) {
+  const Graph graph = graph_of(
+      "graph @g { %q = input : f32[3, 1, 2]\n %o = input : i32[s]\n %l = input : i32[n]\n"
+      "%y = attention %q %q %q %o %l\n output %y }");
+  const auto code = [&](std::string_view offsets, std::string_view lengths) {
+    const Array inputs[] = {array_of("f32[3, 1, 2] [[[1, 0]], [[0, 2]], [[1, -1]]]"),
+                            array_of(offsets), array_of(lengths)};
+    const Result<std::vector<Array>> outputs = interpret(graph, inputs, {});
+    return outputs.ok() ? "" : outputs.error().code;
+  };
+  EXPECT_EQ(code("i32[3] [0, 2, 3]", "i32[2] [2, 7]"), "");
+  for (const char* offsets : {"i32[3] [1, 2, 3]", "i32[3] [0, 2, 4]", "i32[3] [0, 2, 2]",
+                              "i32[3] [0, 4, 3]", "i32[3] [0, -1, 3]", "i32[0] []"}) {
+    EXPECT_EQ(code(offsets, "i32[2] [1, 1]"),
+              std::string_view(offsets) == "i32[0] []" ? "operand-shape" : "offsets-invalid")
+        << offsets;
+  }
+  EXPECT_EQ(code("i32[3] [0, 2, 3]", "i32[2] [2, -1]"), "key-lengths-invalid");
+  EXPECT_EQ(code("i32[3] [0, 2, 3]", "i32[3] [2, 1, 1]"), "operand-shape");
+}
+
+TEST(Interp, OfNothingNothingIsRead) {
+  const Graph graph = graph_of(
+      "graph @g { %x = input : f32[n, m]\n %i = input : i32[k]\n %y = gather %x %i {axis = 1}\n"
+      "output %y }");
+  Array x = Array::zeros(DType::F32, {int64_t{1} << 40, 0});
+  const Array inputs[] = {std::move(x), Array::zeros(DType::I32, {0})};
+  const Result<std::vector<Array>> outputs = interpret(graph, inputs, {});
+  ASSERT_TRUE(outputs.ok()) << to_text(outputs.error());
+  EXPECT_EQ(outputs->front().sizes(), (std::vector<int64_t>{int64_t{1} << 40, 0}));
+}
+
 // Products and sums of 1/i are inexact in every step, so any other order would show.
 TEST(Interp, ThreadsDoNotChangeResults) {
   const Graph graph = graph_of(

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 
 import driver
 import small_model
@@ -264,7 +265,13 @@ class RefusedInputTest(small_model.SmallModelTest):
         spoiled = small_model.make(self.scratch / "spoiled", weights=small_model.weights(change=spoil))
         output = self.scratch / "v.jsonl"
         self.refused("embed", spoiled, "--text", "goat", "--output", output, error="vector-not-finite")
+        lines = self.write("spoiled.jsonl", '\n{"text": "a"}\n')
         self.assertFalse(output.exists())
+        self.assertIn("line 2", self.refused("embed", spoiled, "--input", lines, error="vector-not-finite"))
+
+    def test_kernels_that_do_not_exist_are_refused(self):
+        self.refused("embed", self.model, "--text", "a", error="instruction-set-unavailable",
+                     env={**os.environ, "CAPRA_ISA": "sse9"})
 
 
 class OverrideTest(small_model.SmallModelTest):

@@ -188,7 +188,7 @@ Result<std::map<std::string, GroupRow>> break_down(const EmbeddingModel::Parts& 
       fill_batch(*parts.encoder, tokens.ids, tokens.offsets, first, last, batch);
       std::vector<float> vectors(static_cast<size_t>((last - first) * parts.head.dimension()));
       const Clock::time_point start = Clock::now();
-      CAPRA_TRY(parts.run_batch(batch, vectors, {}));
+      CAPRA_TRY(parts.run_batch(batch, 0, vectors, {}));
       const double total = seconds_since(start) * 1e9;
       double recorded = 0;
       for (const ExecutionRecord& record : batch.workspace.records()) {

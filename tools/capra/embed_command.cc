@@ -80,17 +80,21 @@ Result<PackedTokens> pack_ids(const EmbeddingModel& model, const TextInput& inpu
   return packed;
 }
 
-// The model counts texts from the start of the chunk (`text 3, byte 5`); people count lines.
-void place_row(Diagnostic& diagnostic, const TextInput& input, std::span<const InputRow> rows,
+// The model counts texts from the start of the chunk (`text 3, byte 5`, `sequence 3`); people count
+// lines.
+Failure placed(Status status, const TextInput& input, std::span<const InputRow> rows,
                int64_t first) {
-  constexpr std::string_view kText = "text ";
-  if (!diagnostic.at.starts_with(kText)) return;
-  const size_t end = std::min(diagnostic.at.find(','), diagnostic.at.size());
-  const std::optional<int64_t> index =
-      parse_i64(std::string_view(diagnostic.at).substr(kText.size(), end - kText.size()));
-  if (!index || *index < 0 || *index >= static_cast<int64_t>(rows.size())) return;
-  diagnostic.at =
-      input.place(rows[static_cast<size_t>(*index)], first + *index) + diagnostic.at.substr(end);
+  Diagnostic diagnostic = status.error();
+  const std::string at = diagnostic.at;
+  if (!at.starts_with("text ") && !at.starts_with("sequence ")) return status.take_failure();
+  const size_t begin = at.find(' ') + 1;
+  const size_t end = std::min(at.find(','), at.size());
+  const std::optional<int64_t> index = parse_i64(std::string_view(at).substr(begin, end - begin));
+  if (!index || *index < 0 || *index >= static_cast<int64_t>(rows.size())) {
+    return status.take_failure();
+  }
+  diagnostic.at = input.place(rows[static_cast<size_t>(*index)], first + *index) + at.substr(end);
+  return fail(std::move(diagnostic));
 }
 
 Result<std::vector<TextReport>> embed_chunk(const EmbeddingModel& model,
@@ -101,7 +105,8 @@ Result<std::vector<TextReport>> embed_chunk(const EmbeddingModel& model,
   if (options.source.token_ids) {
     CAPRA_ASSIGN(PackedTokens packed,
                  pack_ids(model, input, rows, first, options.embedding.on_overflow));
-    CAPRA_TRY(model.embed_ids(packed.ids, packed.offsets, vectors));
+    Status status = model.embed_ids(packed.ids, packed.offsets, vectors);
+    if (!status.ok()) return placed(std::move(status), input, rows, first);
     return std::move(packed.reports);
   }
   std::vector<std::string_view> texts;
@@ -109,11 +114,7 @@ Result<std::vector<TextReport>> embed_chunk(const EmbeddingModel& model,
   for (const InputRow& row : rows) texts.push_back(row.text);
   std::vector<TextReport> reports(rows.size());
   Status status = model.embed(texts, vectors, reports);
-  if (!status.ok()) {
-    Diagnostic diagnostic = status.error();
-    place_row(diagnostic, input, rows, first);
-    return fail(std::move(diagnostic));
-  }
+  if (!status.ok()) return placed(std::move(status), input, rows, first);
   return reports;
 }
 

@@ -21,42 +21,8 @@ struct Sequences {
   int64_t longest = 0;             // keys
 };
 
-Status check_offsets(const View& offsets, int64_t tokens) {
-  const int32_t* at = offsets.as<int32_t>();
-  const int64_t count = offsets.elements();
-  const auto wrong = [&](const std::string& what) {
-    return fail("offsets-invalid", what, {},
-                "offsets start at 0, never fall, and end at the number of tokens");
-  };
-  if (count < 1) return wrong("there are no offsets");
-  if (at[0] != 0) return wrong("the first offset is " + std::to_string(at[0]));
-  for (int64_t i = 1; i < count; ++i) {
-    if (at[i] < at[i - 1]) {
-      return wrong("offset " + std::to_string(i) + " is " + std::to_string(at[i]) + " after " +
-                   std::to_string(at[i - 1]));
-    }
-  }
-  if (at[count - 1] != tokens) {
-    return wrong("the last offset is " + std::to_string(at[count - 1]) + ", there are " +
-                 std::to_string(tokens) + " tokens");
-  }
-  return {};
-}
-
-Status check_key_lengths(const View& lengths, int64_t sequences) {
-  if (lengths.elements() != sequences) {
-    return fail("key-lengths-invalid", "there are " + std::to_string(lengths.elements()) +
-                                           " key lengths for " + std::to_string(sequences) +
-                                           " sequences");
-  }
-  for (int64_t i = 0; i < sequences; ++i) {
-    const int32_t length = lengths.as<int32_t>()[i];
-    if (length < 0) {
-      return fail("key-lengths-invalid",
-                  "key length " + std::to_string(i) + " is " + std::to_string(length));
-    }
-  }
-  return {};
+std::span<const int32_t> numbers(const View& view) {
+  return {view.as<int32_t>(), static_cast<size_t>(view.elements())};
 }
 
 size_t sequence_bytes(int64_t count) {
@@ -276,9 +242,13 @@ constinit const CpuRow kAttentionRows[] = {{{&kAttention, takes_attention}, make
 
 Status run_attention(const KernelTable& table, const AttentionJob& job, ThreadPool& pool,
                      Scratch& scratch) {
-  if (job.offsets != nullptr) CAPRA_TRY(check_offsets(*job.offsets, job.q.dim(0)));
+  if (job.offsets != nullptr) {
+    CAPRA_TRY(check_attention_offsets(numbers(*job.offsets), job.q.dim(0)));
+  }
   const int64_t count = job.offsets == nullptr ? 1 : job.offsets->elements() - 1;
-  if (job.key_lengths != nullptr) CAPRA_TRY(check_key_lengths(*job.key_lengths, count));
+  if (job.key_lengths != nullptr) {
+    CAPRA_TRY(check_attention_key_lengths(numbers(*job.key_lengths), count));
+  }
   const bool f64 = job.q.dtype == DType::F64;
   const size_t head = sequence_bytes(count);
   // The longest sequence is known once they are read; reading them again is cheaper than a bound.

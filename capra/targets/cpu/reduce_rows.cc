@@ -50,7 +50,16 @@ bool takes_reduce(TypeRefs operands, const Attrs&, const TensorType&) {
 Result<std::unique_ptr<Step>> make_argmax(const StepRequest& request, const KernelTable& table) {
   const int64_t rank = request.operands[0]->shape.rank();
   CAPRA_ASSIGN(const int64_t axis, normalize_axis(request.node.attrs_as<ArgmaxAttrs>().axis, rank));
-  return reduce_step(table, ReduceOp::Argmax, 1U << static_cast<uint32_t>(axis));
+  std::unique_ptr<Step> search =
+      reduce_step(table, ReduceOp::Argmax, 1U << static_cast<uint32_t>(axis));
+  return strided_step(
+      [axis, search = std::shared_ptr<Step>(std::move(search))](const StepCall& call) -> Status {
+        if (call.operands[0]->dim(static_cast<int>(axis)) == 0) {
+          return fail("operand-shape", "the searched axis of argmax is empty", {},
+                      "give inputs with at least one element there");
+        }
+        return search->run(call);
+      });
 }
 
 void softmax_rows(const KernelTable& table, ThreadPool& pool, DType dtype, const std::byte* x,

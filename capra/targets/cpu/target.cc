@@ -33,6 +33,10 @@ Context eager(const Parameters* parameters, std::shared_ptr<ThreadPool> pool) {
 template <const KernelTable& (*kKernels)()>
 Result<std::unique_ptr<Executable>> compile(const Graph& graph, const Parameters& parameters,
                                             const CompileOptions& options) {
+  if (kKernels == chosen && kernels::isa_override_error() != nullptr) {
+    return fail("instruction-set-unavailable", kernels::isa_override_error(), "CAPRA_ISA",
+                "unset it, or name one that this machine runs");
+  }
   const std::shared_ptr<ThreadPool> pool =
       options.pool != nullptr ? options.pool : std::make_shared<ThreadPool>(1);
   CAPRA_ASSIGN(Plan plan, make_plan({.graph = graph,

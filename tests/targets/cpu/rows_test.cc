@@ -396,6 +396,26 @@ TEST(CpuRows, MatmulBroadcastsBatches) {
   }
 }
 
+TEST(CpuRows, ArgmaxOfAnAxisThatTurnsOutEmptyIsRefused) {
+  const Graph graph = parse_graph(
+                          "graph @g { %x = input : f32[rows, width]\n"
+                          "%y = argmax %x {axis = 1}\n output %y }",
+                          all_ops())
+                          .value_or_throw();
+  const std::unique_ptr<Executable> executable =
+      cpu::kTarget.compile(graph, {}, {}).value_or_throw();
+  Workspace workspace = executable->make_workspace(nullptr);
+  const auto code = [&](int64_t rows, int64_t width) {
+    const Array x = Array::zeros(DType::F32, {rows, width});
+    const InputRef inputs[] = {InputRef(x)};
+    const Result<std::vector<Array>> outputs = executable->run(workspace, inputs);
+    return outputs.ok() ? "" : outputs.error().code;
+  };
+  EXPECT_EQ(code(2, 3), "");
+  EXPECT_EQ(code(0, 3), "");
+  EXPECT_EQ(code(2, 0), "operand-shape");
+}
+
 TEST(CpuRows, BadIndicesAreNamedAndSoIsTheirPlace) {
   const Context context = cpu_context();
   const Tensor table = Tensor::of_data(context, random(DType::F32, {4, 3}, 1));

@@ -68,14 +68,20 @@ Result<PackedTokens> EmbeddingModel::tokenize_texts(std::span<const std::string_
 Status EmbeddingModel::embed(std::span<const std::string_view> texts, std::span<float> vectors,
                              std::span<TextReport> reports) const {
   CAPRA_ASSIGN(const PackedTokens packed, tokenize(texts));
-  const std::vector<int64_t> prompt_tokens(parts_->prompt_size > 0 ? texts.size() : 0,
-                                           parts_->prompt_size);
-  CAPRA_TRY(as_result<Status>(
-      [&] { return parts_->embed_packed(packed.ids, packed.offsets, vectors, prompt_tokens); }));
+  CAPRA_TRY(embed_tokens(packed, vectors));
   for (size_t i = 0; i < reports.size() && i < packed.reports.size(); ++i) {
     reports[i] = packed.reports[i];
   }
   return {};
+}
+
+Status EmbeddingModel::embed_tokens(const PackedTokens& packed, std::span<float> vectors) const {
+  return as_result<Status>([&] {
+    const auto sequences = static_cast<size_t>(packed.sequences());
+    const std::vector<int64_t> prompt_tokens(parts_->prompt_size > 0 ? sequences : 0,
+                                             parts_->prompt_size);
+    return parts_->embed_packed(packed.ids, packed.offsets, vectors, prompt_tokens);
+  });
 }
 
 Status EmbeddingModel::embed_ids(std::span<const int32_t> ids, std::span<const int64_t> offsets,

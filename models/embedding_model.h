@@ -85,6 +85,10 @@ class EmbeddingModel {
   Status embed(std::span<const std::string_view> texts, std::span<float> vectors,
                std::span<TextReport> reports = {}) const;
 
+  /// Vectors of what `tokenize` gave: both together are `embed`. A prompt of which the checkpoint
+  /// says so is left out of the pooling.
+  Status embed_tokens(const PackedTokens& packed, std::span<float> vectors) const;
+
   /// Vectors of token ids into `vectors` [sequences, dimension()]: sequence i is ids[offsets[i]] to
   /// ids[offsets[i + 1]]. Ids are used as they are: nothing is added or cut. Fails with
   /// `token-id-out-of-range`, `too-many-tokens`, `sequence-empty` or `offsets-invalid`.

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import subprocess
 
 import driver
 import small_model
@@ -323,8 +324,8 @@ class EqualityTest(small_model.SmallModelTest):
             alone = self.rows(self.model, "--text", texts[i])
             self.assertEqual(driver.bits(alone[0]["embedding"]), expected[i])
 
-    def test_order_is_kept_over_many_chunks(self):
-        # Rows of known lengths, more than three chunks of them; a row's vector tells its length.
+    def test_order_is_kept_over_many_batches(self):
+        # Rows of known lengths, many more than a batch takes; a row's vector tells its length.
         count = 3500
         lengths = [2 + (i * 7919) % 19 for i in range(count)]
         records = "".join(json.dumps({"id": i, "text": "a " * (n - 2)}) + "\n" for i, n in enumerate(lengths))
@@ -336,6 +337,51 @@ class EqualityTest(small_model.SmallModelTest):
         for row in rows:
             self.assertEqual(seen.setdefault(row["tokens"], row["embedding"]), row["embedding"])
         self.assertEqual(len({tuple(vector) for vector in seen.values()}), 19)
+
+
+class StreamTest(small_model.SmallModelTest):
+    def stream(self, *arguments):
+        process = subprocess.Popen(driver.command("embed", self.model, "--input", "-", *arguments),
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.enterContext(process)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_a_row_comes_out_before_the_next_goes_in(self):
+        process = self.stream()
+        for index, text in enumerate(TEXTS):
+            process.stdin.write(text.encode() + b"\n")
+            process.stdin.flush()
+            self.assertEqual(json.loads(process.stdout.readline())["index"], index)
+        process.stdin.close()
+        self.assertEqual((process.stdout.read(), process.wait()), (b"", driver.DONE))
+
+    def test_rows_before_a_broken_one_are_written(self):
+        lines = b"".join(b'{"text": "goat"}\n' for _ in range(50)) + b'{"text": 3}\n{"text": "goat"}\n'
+        done = self.run_driver("embed", self.model, "--input", "-", "--input-format", "jsonl", "--token-budget", 8,
+                               code=driver.BAD, stdin=lines)
+        self.assertEqual([json.loads(line)["index"] for line in done.stdout.splitlines()], list(range(50)))
+        self.assertIn("standard input: line 51", done.stderr)
+
+    def test_a_reader_that_goes_ends_the_wait_for_more(self):
+        process = self.stream()
+        process.stdout.close()
+        process.stdin.write(b"goat\n")
+        process.stdin.flush()  # and stays open: nothing more comes
+        self.assertEqual(process.wait(timeout=60), driver.BAD)
+        self.assertIn(b"output-closed", process.stderr.read())
+
+    def test_a_vector_that_fails_ends_the_wait_for_more(self):
+        def spoil(name, values):
+            if name == "encoder.layer.1.output.LayerNorm.bias":
+                values[3] = float("nan")
+
+        self.model = small_model.make(self.scratch / "spoiled", weights=small_model.weights(change=spoil))
+        process = self.stream()
+        process.stdin.write(b"goat\n")
+        process.stdin.flush()
+        self.assertEqual(process.wait(timeout=60), driver.BAD)
+        self.assertIn(b"standard input: line 1", process.stderr.read())
 
 
 if __name__ == "__main__":

@@ -115,6 +115,11 @@ Status Output::rewrite_start(std::string_view bytes) {
   return {};
 }
 
+Status Output::flush() {
+  if (!is_file() && std::fflush(stream_) != 0) return failure(errno);
+  return {};
+}
+
 Status Output::finish() {
   if (std::fflush(stream_) != 0) return failure(errno);
   if (stream_ == stdout) return {};

@@ -25,6 +25,8 @@ class Output {
   /// Fails with `output-unwritable` (a full disk, no permission) or `output-closed` (a pipe whose
   /// reader has gone).
   Status write(std::string_view bytes);
+  /// Lets bytes that are meant to leave at once leave now; a file keeps them until `finish`.
+  Status flush();
   /// Flushes, and gives the file its name.
   Status finish();
   /// Replaces the first bytes of what was written; only on a file that can be rewound.

@@ -1,18 +1,13 @@
-// A buffered line reader and the two forms of a line.
+// The two forms of a line.
 #include "tools/capra/text_input.h"
 
-#include <sys/stat.h>
-
-#include <cerrno>
-#include <cstring>
+#include <utility>
 
 #include "capra/base/number_text.h"
 #include "capra/io/utf8.h"
 
 namespace capra::driver {
 namespace {
-
-constexpr size_t kMaxLineBytes = size_t{64} << 20;
 
 bool ends_with_any(std::string_view text, std::initializer_list<std::string_view> suffixes) {
   for (const std::string_view suffix : suffixes) {
@@ -39,29 +34,18 @@ Result<TextInput> TextInput::open(const TextSource& source, bool strict_utf8) {
     return fail("input-format-unknown", "there is no input format '" + source.format + "'",
                 "--input-format", "use lines or jsonl");
   }
-  if (source.input == "-") {
-    input.file_.reset(stdin);
-  } else if (!source.input.empty()) {
-    input.file_.reset(std::fopen(source.input.c_str(), "rb"));
-    if (input.file_ == nullptr) {
-      return fail(errno == ENOENT ? "file-not-found" : "file-unreadable", std::strerror(errno),
-                  source.input, "check the path given to --input");
-    }
-    struct stat status{};
-    if (::fstat(::fileno(input.file_.get()), &status) == 0) {
-      if (S_ISDIR(status.st_mode)) {
-        return fail("file-unreadable", "is a folder", source.input, "give a file to --input");
-      }
-      if (S_ISREG(status.st_mode)) input.size_ = static_cast<double>(status.st_size);
-    }
+  if (!source.input.empty()) {
+    CAPRA_ASSIGN(LineReader lines, LineReader::open(source.input));
+    input.lines_.emplace(std::move(lines));
   }
   return input;
 }
 
-double TextInput::progress() const {
-  if (size_ <= 0 || file_ == nullptr) return -1;
-  return static_cast<double>(std::ftell(file_.get())) / size_;
+void TextInput::stop() {
+  if (lines_) lines_->stop();
 }
+
+double TextInput::progress() const { return lines_ ? lines_->progress() : -1; }
 
 std::string TextInput::place(const InputRow& row, int64_t index) const {
   if (row.line == 0) return "--text " + number_text(index);
@@ -70,38 +54,7 @@ std::string TextInput::place(const InputRow& row, int64_t index) const {
 }
 
 Failure TextInput::at_line(const char* code, std::string message, std::string help) const {
-  const std::string name = source_.input == "-" ? "standard input" : source_.input;
-  return fail(code, std::move(message), name + ": line " + number_text(line_), std::move(help));
-}
-
-// A line without its end (\n or \r\n). A last line without an end counts.
-Result<bool> TextInput::next_line(std::string& line) {
-  line.clear();
-  ++line_;
-  bool any = false;
-  while (true) {
-    char buffer[1 << 16];
-    // fgets cannot tell a NUL in the text from its own; getc_unlocked can.
-    size_t filled = 0;
-    int c = 0;
-    while (filled < sizeof buffer && (c = ::getc_unlocked(file_.get())) != EOF && c != '\n') {
-      buffer[filled++] = static_cast<char>(c);
-    }
-    any = any || filled > 0 || c == '\n';
-    line.append(buffer, filled);
-    if (line.size() > kMaxLineBytes) {
-      return at_line("input-line-too-long", "a line is longer than 64 MiB",
-                     "check that the file is text, one input a line");
-    }
-    if (c == EOF && std::ferror(file_.get()) != 0) {
-      return at_line("file-unreadable", std::strerror(errno), "check the file");
-    }
-    if (c == EOF || c == '\n') break;
-  }
-  if (!line.empty() && line.back() == '\r') line.pop_back();
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (line_ == 1 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
-  return any;
+  return fail(code, std::move(message), lines_->place(), std::move(help));
 }
 
 Result<std::vector<int32_t>> TextInput::parse_ids(std::string_view text) const {
@@ -167,21 +120,23 @@ Result<bool> TextInput::next(InputRow& row) {
   if (from_arguments) {
     line = source_.texts[next_text_++];
   } else {
-    if (file_ == nullptr) return false;
-    CAPRA_ASSIGN(const bool more, next_line(line));
+    if (!lines_) return false;
+    CAPRA_ASSIGN(const bool more, lines_->next(line));
     if (!more) return false;
-    row.line = line_;
+    row.line = lines_->line();
     // Blank lines between records mean nothing in JSON Lines; as plain text they are a text.
     if (json_lines_) {
       while (line.find_first_not_of(" \t") == std::string::npos) {
-        CAPRA_ASSIGN(const bool another, next_line(line));
+        CAPRA_ASSIGN(const bool another, lines_->next(line));
         if (!another) return false;
       }
-      row.line = line_;
+      row.line = lines_->line();
+      row.bytes = line.size();
       CAPRA_TRY(parse_json(line, row));
       return true;
     }
   }
+  row.bytes = line.size();
   if (!source_.token_ids) {
     row.text = std::move(line);
     return true;

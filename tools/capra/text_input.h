@@ -2,14 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "capra/base/result.h"
 #include "capra/io/json.h"
 #include "tools/capra/command.h"
+#include "tools/capra/line_reader.h"
 
 namespace capra::driver {
 
@@ -19,6 +19,7 @@ struct InputRow {
   std::vector<int32_t> ids;  ///< with token_ids, instead of the text
   Json id;                   ///< what the row calls itself; null: nothing
   int64_t line = 0;          ///< of the file, from 1; 0: from --text
+  size_t bytes = 0;          ///< of the line as it was given
   int64_t replaced = 0;  ///< invalid UTF-8 sequences of a JSON line, replaced before it was read
 };
 
@@ -37,17 +38,13 @@ class TextInput {
   /// Where a row came from, for messages: `texts.txt: line 3`, or `--text 1`.
   std::string place(const InputRow& row, int64_t index) const;
 
-  /// Share of the input that was read, or a negative number when its size is not known.
+  /// From another thread: ends a read that waits, and all that follow.
+  void stop();
+  /// Share of the input that was read, or a negative number when its size is not known. From any
+  /// thread.
   double progress() const;
 
  private:
-  struct CloseFile {
-    void operator()(std::FILE* file) const {
-      if (file != nullptr && file != stdin) std::fclose(file);
-    }
-  };
-
-  Result<bool> next_line(std::string& line);
   Status parse_json(std::string_view line, InputRow& row) const;
   Result<std::vector<int32_t>> parse_ids(std::string_view text) const;
   Failure at_line(const char* code, std::string message, std::string help) const;
@@ -56,9 +53,7 @@ class TextInput {
   bool strict_utf8_ = false;
   bool json_lines_ = false;
   size_t next_text_ = 0;
-  std::unique_ptr<std::FILE, CloseFile> file_;
-  int64_t line_ = 0;
-  double size_ = -1;
+  std::optional<LineReader> lines_;
 };
 
 }  // namespace capra::driver

@@ -31,6 +31,7 @@ class JsonWriter : public VectorWriter {
     line_ += document_ ? "]}" : "]}\n";
     return output_.write(line_);
   }
+  Status flush() override { return output_.flush(); }
   Status finish() override {
     if (document_) CAPRA_TRY(output_.write(any_ ? "\n]\n" : "[]\n"));
     return output_.finish();
@@ -74,6 +75,7 @@ class CsvWriter : public VectorWriter {
     line_ += "\n";
     return output_.write(line_);
   }
+  Status flush() override { return output_.flush(); }
   Status finish() override {
     CAPRA_TRY(write_header());
     return output_.finish();

@@ -27,6 +27,8 @@ class VectorWriter {
  public:
   virtual ~VectorWriter() = default;
   virtual Status write(const VectorRow& row) = 0;
+  /// Lets rows leave that wait in a buffer, where they leave before the end.
+  virtual Status flush() { return {}; }
   /// What can be written only at the end; then the output is finished.
   virtual Status finish() = 0;
 

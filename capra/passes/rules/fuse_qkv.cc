@@ -67,7 +67,7 @@ Tensor columns(const Tensor& x, int64_t start, int64_t limit) {
                    .strides = std::vector<int64_t>(static_cast<size_t>(rank), 1)};
   attrs.starts.back() = start;
   attrs.limits[rank - 1] = limit;
-  return slice(x, std::move(attrs));
+  return slice(x, attrs);
 }
 
 void fuse_projections(GraphRewriter& rewriter, const Projections& parts) {

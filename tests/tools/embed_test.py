@@ -270,6 +270,12 @@ class RefusedInputTest(small_model.SmallModelTest):
         self.assertFalse(output.exists())
         self.assertIn("line 2", self.refused("embed", spoiled, "--input", lines, error="vector-not-finite"))
 
+    def test_a_standard_input_that_is_closed(self):
+        closed = ["sh", "-c", 'exec "$@" <&-', "sh", *driver.command("embed", self.model, "--input", "-")]
+        done = subprocess.run([str(part) for part in closed], capture_output=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stdout), (driver.BAD, b""))
+        self.assertIn(b"file-unreadable", done.stderr)
+
     def test_kernels_that_do_not_exist_are_refused(self):
         self.refused("embed", self.model, "--text", "a", error="instruction-set-unavailable",
                      env={**os.environ, "CAPRA_ISA": "sse9"})

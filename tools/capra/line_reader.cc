@@ -49,14 +49,14 @@ Result<LineReader> LineReader::open(const std::string& path) {
   };
   shared->file = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (shared->file < 0) return unreadable(errno);
-  if (::pipe2(static_cast<int*>(shared->wake), O_CLOEXEC) != 0) return unreadable(errno);
+  // Before the pipe, which would take the place of a standard input that is closed.
   struct stat status{};
-  if (::fstat(shared->file, &status) == 0) {
-    if (S_ISDIR(status.st_mode)) {
-      return fail("file-unreadable", "is a folder", name, "give a file to --input");
-    }
-    if (S_ISREG(status.st_mode)) shared->size = static_cast<double>(status.st_size);
+  if (::fstat(shared->file, &status) != 0) return unreadable(errno);
+  if (S_ISDIR(status.st_mode)) {
+    return fail("file-unreadable", "is a folder", name, "give a file to --input");
   }
+  if (S_ISREG(status.st_mode)) shared->size = static_cast<double>(status.st_size);
+  if (::pipe2(static_cast<int*>(shared->wake), O_CLOEXEC) != 0) return unreadable(errno);
   return LineReader(std::move(shared), name);
 }
 

@@ -68,13 +68,12 @@ Status NewFile::finish() {
   return unwritable(path_, error);
 }
 
-namespace {
-
-// A device or a named pipe; a rename would put a file in its place.
-bool is_special(const std::string& path) {
+bool is_special_file(const std::string& path) {
   struct stat status{};
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
+
+namespace {
 
 Status write_to_special(const std::string& path, std::string_view contents) {
   std::FILE* stream = std::fopen(path.c_str(), "w");
@@ -88,7 +87,7 @@ Status write_to_special(const std::string& path, std::string_view contents) {
 }  // namespace
 
 Status write_file(const std::string& path, std::string_view contents) {
-  if (is_special(path)) return write_to_special(path, contents);
+  if (is_special_file(path)) return write_to_special(path, contents);
   CAPRA_ASSIGN(NewFile file, NewFile::create(path));
   if (std::fwrite(contents.data(), 1, contents.size(), file.stream()) != contents.size()) {
     return unwritable(path, errno);

@@ -35,6 +35,10 @@ class NewFile {
   std::string temporary_;
 };
 
+/// Whether a device or a named pipe stands there: it is written to, as a rename would put a file in
+/// its place.
+bool is_special_file(const std::string& path);
+
 /// Writes a whole file; a device or named pipe is written to. Fails as NewFile does.
 Status write_file(const std::string& path, std::string_view contents);
 

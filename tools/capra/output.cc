@@ -1,7 +1,6 @@
 // Files, pipes and devices, signals, and the errors of full disks and closed pipes.
 #include "tools/capra/output.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -62,11 +61,7 @@ void install_signal_handlers() {
 
 Result<Output> Output::open(const std::string& path) {
   if (path == "-") return Output(stdout, "standard output");
-  struct stat status{};
-  const bool is_other =
-      ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-  if (is_other) {
-    // A device or a named pipe is written to; a rename would put a file in its place.
+  if (is_special_file(path)) {
     Output output(std::fopen(path.c_str(), "w"), path);
     if (output.stream_ == nullptr) return output.failure(errno);
     return output;

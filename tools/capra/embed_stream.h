@@ -41,9 +41,9 @@ class EmbedStream {
         writer_(writer),
         progress_("texts", options.quiet) {}
 
-  /// All rows, in their order. Rows before one that fails are written. Fails as reading,
-  /// tokenizing, EmbeddingModel::embed_ids and writing do, at the row, and with
-  /// `threads-unavailable`.
+  /// All rows, in their order. Rows before one that cannot be read or tokenized are written; of a
+  /// batch that cannot be computed, none is. Fails as reading, tokenizing,
+  /// EmbeddingModel::embed_ids and writing do, at the row, and with `threads-unavailable`.
   Result<EmbedTotals> run();
 
  private:

@@ -64,7 +64,7 @@ std::string LineReader::place() const { return name_ + ": line " + number_text(l
 
 void LineReader::stop() {
   shared_->stopped = true;
-  // The only write: a pipe has room for one byte.
+  // A byte or two in all, for which a pipe has room.
   [[maybe_unused]] const ssize_t written = ::write(shared_->wake[1], "x", 1);
 }
 

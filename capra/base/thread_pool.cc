@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
 #include <exception>
 #include <fstream>
 #include <mutex>
@@ -110,15 +109,13 @@ struct ThreadPool::State {
 
   std::vector<Range> ranges;
   std::vector<std::thread> workers;
-  std::mutex one_run;
+  std::atomic<bool> taken{false};  // by the one caller whose tasks the workers do
 
   Task task = nullptr;
   const void* context = nullptr;
-  alignas(64) std::atomic<uint64_t> generation{0};
+  alignas(64) std::atomic<uint32_t> generation{0};
   alignas(64) std::atomic<int> busy{0};
   std::atomic<bool> stop{false};
-  std::mutex parked;
-  std::condition_variable wake;
 
   // The first exception of a run; the tasks that are left are still taken.
   std::mutex failing;
@@ -159,17 +156,14 @@ struct ThreadPool::State {
   }
 
   void loop(int worker) {
-    uint64_t seen = 0;
+    uint32_t seen = 0;
     while (true) {
       int spins = 0;
       while (generation.load(std::memory_order_acquire) == seen && spins < kSpins) {
         pause();
         ++spins;
       }
-      if (generation.load(std::memory_order_acquire) == seen) {
-        std::unique_lock lock(parked);
-        wake.wait(lock, [&] { return generation.load(std::memory_order_acquire) != seen; });
-      }
+      generation.wait(seen, std::memory_order_acquire);
       seen = generation.load(std::memory_order_acquire);
       if (stop.load(std::memory_order_acquire)) return;
       work(worker);
@@ -178,11 +172,8 @@ struct ThreadPool::State {
   }
 
   void publish() {
-    {
-      const std::lock_guard lock(parked);
-      generation.fetch_add(1, std::memory_order_release);
-    }
-    wake.notify_all();
+    generation.fetch_add(1, std::memory_order_release);
+    generation.notify_all();
   }
 };
 
@@ -223,11 +214,11 @@ int ThreadPool::threads() const { return static_cast<int>(state_->ranges.size())
 void ThreadPool::run_erased(int64_t tasks, Task task, const void* context) {
   State& state = *state_;
   const int count = threads();
-  if (tasks <= 1 || count == 1) {
+  // No caller waits for another: while one has the workers, the others do their own tasks.
+  if (tasks <= 1 || count == 1 || state.taken.exchange(true, std::memory_order_acquire)) {
     State::run_alone(tasks, task, context);
     return;
   }
-  const std::lock_guard lock(state.one_run);
   state.task = task;
   state.context = context;
   for (int worker = 0; worker < count; ++worker) {
@@ -246,7 +237,9 @@ void ThreadPool::run_erased(int64_t tasks, Task task, const void* context) {
     else
       std::this_thread::yield();
   }
-  if (state.failure != nullptr) std::rethrow_exception(std::exchange(state.failure, nullptr));
+  const std::exception_ptr failure = std::exchange(state.failure, nullptr);
+  state.taken.store(false, std::memory_order_release);
+  if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 }  // namespace capra

@@ -15,9 +15,8 @@ int available_cpus();
 /// for the group named in `self` (the text of /proc/self/cgroup); 0 when there is none.
 int cgroup_cpu_limit(const char* root, const char* self);
 
-/// A pool of `threads` workers, the caller among them. Runs that use more than one thread go one at
-/// a time, and further callers wait. A run of one task, and every run of a pool of one thread, is
-/// done by its caller alone and waits for nobody.
+/// A pool of `threads` workers, the caller among them. Several threads may call `run` at once and
+/// none waits for another: one has the workers, the others do their tasks alone.
 class ThreadPool {
  public:
   /// `threads` >= 1; 0 means available_cpus(). Throws `Error` (`threads-unavailable`) when the
@@ -31,8 +30,9 @@ class ThreadPool {
 
   /// Calls `body(task, worker)` once for each task in [0, tasks), worker in [0, threads()), and
   /// returns when all are done. Each worker takes a contiguous range, then helps with what is left.
-  /// The first exception of a body is thrown again here, when all are done. No allocation. A body
-  /// must not call `run` of the same pool.
+  /// The first exception of a body is thrown again here, when all are done. No allocation, and no
+  /// lock unless a body throws. A body that calls `run` of the same pool does those tasks alone; it
+  /// then sees `worker` 0, also in other workers' tasks.
   template <class Body>
   void run(int64_t tasks, const Body& body) {
     run_erased(

@@ -94,8 +94,8 @@ class Executable {
   int find_input(std::string_view name) const;
   int find_output(std::string_view name) const;
 
-  /// A workspace that computes on `pool` (which callers may share: it runs one kernel at a time);
-  /// null: on the calling thread alone.
+  /// A workspace that computes on `pool`, which callers may share; null: on the calling thread
+  /// alone.
   virtual Workspace make_workspace(std::shared_ptr<ThreadPool> pool = nullptr) const = 0;
 
   /// What the symbols stand for with these inputs. Checks number, dtypes and extents; fails with

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -106,17 +107,38 @@ TEST(ThreadPool, TheFirstExceptionIsTheOneThrown) {
   }
 }
 
-// Another run may not hold up a run that needs no other thread.
-TEST(ThreadPool, RunsWithoutOtherThreadsDoNotWait) {
-  for (const int threads : {1, 2}) {
+TEST(ThreadPool, NoRunWaitsForAnother) {
+  for (const int threads : {1, 2, 3}) {
     ThreadPool pool(threads);
-    const int64_t tasks = threads == 1 ? 2 : 1;
-    std::atomic<bool> inner_ran{false};
-    pool.run(tasks, [&](int64_t, int) {
-      std::thread other([&] { pool.run(tasks, [&](int64_t, int) { inner_ran = true; }); });
+    std::atomic<int> others{0};
+    pool.run(4, [&](int64_t, int) {
+      std::thread other([&] { pool.run(5, [&](int64_t, int) { ++others; }); });
       other.join();
     });
-    EXPECT_TRUE(inner_ran.load());
+    EXPECT_EQ(others.load(), 4 * 5);
+  }
+}
+
+TEST(ThreadPool, ATaskMayRunTasks) {
+  ThreadPool pool(3);
+  std::atomic<int> inner{0};
+  pool.run(6, [&](int64_t, int) {
+    pool.run(7, [&](int64_t, int worker) { inner += worker == 0 ? 1 : 100; });
+  });
+  EXPECT_EQ(inner.load(), 6 * 7);
+}
+
+TEST(ThreadPool, WorkersWakeUpAfterAPause) {
+  ThreadPool pool(2);
+  for (int round = 0; round < 20; ++round) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // they have parked
+    // Two tasks that meet need two threads.
+    std::atomic<int> here{0};
+    pool.run(2, [&](int64_t, int) {
+      ++here;
+      while (here.load() < 2) std::this_thread::yield();
+    });
+    ASSERT_EQ(here.load(), 2);
   }
 }
 

@@ -23,11 +23,10 @@ namespace {
 constexpr int kTileRows64 = kTileRows == 14 ? 8 : 2;
 constexpr size_t kPanel64 = 16;
 
-constexpr size_t kChunkBytes = size_t{384} << 10;
+constexpr size_t kChunkBytes = size_t{256} << 10;
 constexpr size_t kTotalBytes = 4096;
 static_assert(kTileRows * kTotalStride * sizeof(float) <= kTotalBytes);
 static_assert(kTileRows64 * kTotalStride * sizeof(double) <= kTotalBytes);
-constexpr size_t kAheadBytes = 8192;
 
 // Rows of A that are copied at a time: whole tiles, at least one.
 size_t chunk_rows(size_t k, size_t element_bytes, size_t tile_rows) {
@@ -217,8 +216,8 @@ void product(Left<typename V::Scalar> left, const Panels& panels, const Epilogue
         // The tile's place in C, and what is added there, come in while the sums are made.
         for (size_t r = 0; r < count; ++r) {
           const T* to = c + static_cast<ptrdiff_t>(begin + first + r) * c_row + col;
-          __builtin_prefetch(to, 1);
-          __builtin_prefetch(to + columns - 1, 1);
+          __builtin_prefetch(to, 0, 2);
+          __builtin_prefetch(to + columns - 1, 0, 2);
         }
         if (k == 0) {
           std::memset(total, 0, kTotalBytes);
@@ -228,7 +227,7 @@ void product(Left<typename V::Scalar> left, const Panels& panels, const Epilogue
           const T* soon = panel;
           size_t soon_step = 0;
           if (Panels::kInARow && tiles == 1) {
-            soon = panel + kAheadBytes / sizeof(T);
+            soon = panel + kFarBytes / sizeof(T);
             soon_step = kWidth;
           } else if (Panels::kInARow) {
             soon_step = (kWidth + tiles - 1) / tiles;

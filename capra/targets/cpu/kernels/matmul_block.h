@@ -31,6 +31,12 @@ constexpr int kTileVectors = 1;
 #endif
 
 constexpr size_t kPanel = kTileVectors * 16;
+
+// How far ahead of its use a right operand is asked for: from memory, and from the second-level
+// cache.
+constexpr size_t kFarBytes = size_t{24} << 10;
+constexpr size_t kNearBytes = size_t{6} << 10;
+
 // Sums leave the registers as rows of this many elements: attention reads its scores as a factor.
 constexpr size_t kTotalStride = kBlock;
 
@@ -116,7 +122,10 @@ struct Sums<V, vectors, 0> {
 
 // One block into `sums`: `steps` of k, at least 1. a is [rows, kBlock]; b is [steps, b_stride].
 // `sums` is the caller's variable and not a result: g++ would keep a copy of a result in memory.
-// `soon` is memory to ask for, `soon_step` elements further each step of k.
+// `soon` is memory to ask for, `soon_step` elements further each step of k: it comes as far as the
+// second-level cache, whose queue is long enough for the time that memory takes, and from there b
+// comes to the first a little before its step. A few rows pass too fast for more instructions:
+// there the processor's own prefetcher does it.
 template <class V, int vectors, int rows>
 HWY_INLINE void block_sums(Sums<V, vectors, rows>& sums, const typename V::Scalar* a,
                            const typename V::Scalar* b, size_t b_stride, size_t steps,
@@ -126,9 +135,11 @@ HWY_INLINE void block_sums(Sums<V, vectors, rows>& sums, const typename V::Scala
   for (size_t i = 1; i < steps; ++i) {
     ++a;
     b += b_stride;
-    __builtin_prefetch(soon);
-    if constexpr (vectors * V::kLanes * sizeof(*b) > 64) {
-      __builtin_prefetch(soon + 64 / sizeof(*b));
+    if constexpr (rows > 4) {
+      for (size_t j = 0; j < vectors * V::kLanes; j += 64 / sizeof(*b)) {
+        __builtin_prefetch(soon + j, 0, 2);
+        __builtin_prefetch(b + kNearBytes / sizeof(*b) + j);
+      }
     }
     soon += soon_step;
     sums.step(a, Cols::load(b));

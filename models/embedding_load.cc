@@ -1,4 +1,6 @@
 // Opening a folder: configs, encoder, weights, head, tokenizer, and the compiled graph.
+#include <unistd.h>
+
 #include <algorithm>
 #include <future>
 
@@ -13,9 +15,15 @@ namespace {
 
 using Parts = EmbeddingModel::Parts;
 
-// Tokens computed together: enough to fill the matmul tiles of every thread, few enough that the
-// widest activations of a batch stay near the second-level cache.
-constexpr int64_t kDefaultTokenBudget = 1024;
+// Tokens computed together when nobody says: the widest activations of a batch take four times the
+// second-level caches in use. Fewer leave tiles of products unfilled, more only travel further.
+int64_t default_token_budget(const Encoder& encoder, int threads) {
+  const int64_t known = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
+  const int64_t cache = known > 0 ? known : int64_t{1} << 20;
+  const int64_t widest = std::max(3 * encoder.hidden_size(), encoder.intermediate_size());
+  const int64_t tokens = 4 * cache * threads / (widest * static_cast<int64_t>(sizeof(float)));
+  return std::clamp<int64_t>(tokens, 256, 8192);
+}
 
 nn::Activation activation_of(DenseActivation activation) {
   switch (activation) {
@@ -220,7 +228,6 @@ Result<std::unique_ptr<EmbeddingModel::Parts>> EmbeddingModel::open_parts(
   CAPRA_ASSIGN(parts->head, load_head(*parts));
   CAPRA_TRY(choose_limit(*parts));
   CAPRA_TRY(choose_prompt(*parts));
-  parts->token_budget = options.token_budget > 0 ? options.token_budget : kDefaultTokenBudget;
 
   // The tokenizer takes as long to load as the weights; neither needs the other.
   std::future<Result<Tokenizer>> loading;
@@ -239,6 +246,9 @@ Result<std::unique_ptr<EmbeddingModel::Parts>> EmbeddingModel::open_parts(
   parts->approximations = capra::approximations(parts->graph);
 
   parts->pool = std::make_shared<ThreadPool>(options.threads);
+  parts->token_budget = options.token_budget > 0
+                            ? options.token_budget
+                            : default_token_budget(*parts->encoder, parts->pool->threads());
   CompileOptions compile_options;
   compile_options.pool = parts->pool;
   compile_options.report = &parts->report;

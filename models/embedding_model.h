@@ -28,7 +28,7 @@ struct EmbeddingOptions {
   std::optional<bool> normalize = {};
   std::optional<std::string> prompt =
       {};                    ///< name of a prompt of the checkpoint, or the text itself
-  int64_t token_budget = 0;  ///< tokens computed together; 0: 1024
+  int64_t token_budget = 0;  ///< tokens computed together; 0: by the size of the caches
   bool tokenizer = true;     ///< false: only token ids will be given
   bool strict_utf8 = false;  ///< refuse invalid UTF-8 instead of replacing it
   std::vector<std::string> approximate = {};  ///< recorded legalizations, `gelu=tanh`

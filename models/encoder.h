@@ -35,6 +35,8 @@ class Encoder {
   virtual ~Encoder() = default;
 
   virtual int64_t hidden_size() const = 0;
+  /// Width of the feed-forward block.
+  virtual int64_t intermediate_size() const = 0;
   virtual int64_t layers() const = 0;
   virtual int64_t heads() const = 0;
   virtual int64_t vocabulary() const = 0;

@@ -52,6 +52,7 @@ class BertEncoder : public Encoder {
   explicit BertEncoder(BertConfig config) : config_(std::move(config)) {}
 
   int64_t hidden_size() const override { return config_.hidden_size; }
+  int64_t intermediate_size() const override { return config_.intermediate_size; }
   int64_t layers() const override { return config_.num_hidden_layers; }
   int64_t heads() const override { return config_.num_attention_heads; }
   int64_t vocabulary() const override { return config_.vocab_size; }

@@ -159,7 +159,7 @@ TEST(Golden, SyntaxErrorsNameFileAndLine) {
   EXPECT_EQ(syntax_error("case a\nwithin nothing\n"), "test.tir:2: within takes a number above 0");
   EXPECT_EQ(syntax_error("data x f32 1\n"), "test.tir:1: 'data' stands before the first case");
   EXPECT_EQ(syntax_error("run fly\n"),
-            "test.tir:1: run takes print, infer, decompose, or passes and their names");
+            "test.tir:1: run takes print, infer, decompose, emit, or passes and their names");
   EXPECT_NE(syntax_error("case a\nfinite\n").find("'finite' is no directive, or lacks"),
             std::string::npos);
 }

@@ -148,12 +148,12 @@ class ListTest(driver.DriverTest):
         self.assertLessEqual({"gelu", "matmul", "attention", "layer_norm"}, set(names))
         text = self.out("ops")
         for row in rows:
-            self.assertEqual(set(row["targets"]), {"cpu", "interp"})
+            self.assertEqual(set(row["targets"]), {"cpu", "interp", "stablehlo"})
             self.assertRegex(text, rf"(?m)^{row['name']} ")
 
     def test_targets(self):
         self.assertEqual([(row["name"], row["ready"]) for row in self.document("targets")],
-                         [("cpu", True), ("interp", True)])
+                         [("cpu", True), ("interp", True), ("stablehlo", True)])
         self.assertRegex(self.out("targets"), r"(?m)^cpu +ready ")
 
     def test_docs(self):

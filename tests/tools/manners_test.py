@@ -11,7 +11,7 @@ import time
 import driver
 import small_model
 
-COMMANDS = ("embed", "inspect", "verify", "bench", "graph", "opt", "run", "ops", "targets", "docs", "explain")
+COMMANDS = ("embed", "inspect", "verify", "bench", "graph", "opt", "run", "export", "ops", "targets", "docs", "explain")
 GRAPH = 'graph @f {\n  %x = input {name = "x"} : f32[2]\n  %y = abs %x : f32[2]\n  output %y {name = "y"}\n}\n'
 
 

@@ -242,6 +242,33 @@ void declare_run(CLI::App& app, RunOptions& options) {
   example(app, "capra run gelu.tir --input 'x=f32[2] [0.5, -1]'");
 }
 
+void declare_export(CLI::App& app, ExportOptions& options) {
+  app.add_option("model", options.model, "model folder or FILE.tir")
+      ->required()
+      ->option_text("MODEL");
+  takes(app.add_option("--parameters", options.parameters,
+                       "safetensors with the parameters of FILE.tir"),
+        "FILE", kInput);
+  takes(app.add_option("--target", options.target, "stablehlo"), "NAME", kRunning);
+  add_approximate(app, options.approximate);
+  takes(app.add_option("--keep-fused", options.keep_fused, "ops that stay one composite each"),
+        "A,B", kRunning)
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_flag_callback(
+         "--no-chlo", [&options] { options.chlo = false; }, "write erf without operations of chlo")
+      ->group(kRunning);
+  takes(app.add_option("--length", options.length, "a number of tokens, or dynamic (default)"), "N",
+        kModel);
+  takes(app.add_option("--constants", options.constants,
+                       "inline, external (default) or threshold:BYTES"),
+        "WHERE", kOutput);
+  takes(app.add_option("--output", options.output, "the folder to make"), "FOLDER", kOutput)
+      ->required();
+  add_common(app, options);
+  example(app, "capra export all-MiniLM-L6-v2 --target stablehlo --output minilm");
+}
+
 void declare_bench(CLI::App& app, BenchOptions& options) {
   add_model(app, options, "model folder");
   takes(app.add_option("--workload", options.workloads,
@@ -357,6 +384,8 @@ Result<Command> parse_command_line(int argc, const char* const* argv) {
                            declare_graph);
   subcommand<OptOptions>(root, chosen, "opt", "run passes on graph text", run_opt, declare_opt);
   subcommand<RunOptions>(root, chosen, "run", "execute graph text", run_run, declare_run);
+  subcommand<ExportOptions>(root, chosen, "export", "write a program for another machine",
+                            run_export, declare_export);
   subcommand<OutputOptions>(
       root, chosen, "ops", "the ops and which target runs them", run_ops,
       [](CLI::App& app, OutputOptions& options) { declare_list(app, options, "capra ops"); });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "capra/base/result.h"
+#include "capra/ir/parameters.h"
 #include "models/embedding_model.h"
 
 namespace capra::driver {
@@ -80,6 +81,18 @@ struct RunOptions : OutputOptions {
   int threads = 0;
 };
 
+struct ExportOptions : OutputOptions {
+  std::string model;       ///< a model folder, or FILE.tir
+  std::string parameters;  ///< a safetensors file with those of FILE.tir; empty: none
+  std::string target = "stablehlo";
+  std::string output;              ///< the folder to make
+  std::string length = "dynamic";  ///< of the token axis: a number, or dynamic
+  std::string constants = "external";
+  std::vector<std::string> keep_fused;  ///< names of ops
+  bool chlo = true;                     ///< false: only operations of StableHLO proper
+  std::vector<std::string> approximate;
+};
+
 struct BenchOptions : ModelOptions {
   std::vector<std::string> workloads;  ///< names; empty: all
   double seconds = 2;                  ///< a workload and thread count
@@ -94,6 +107,9 @@ struct ExplainOptions : OutputOptions {
   std::string code;
 };
 
+/// The parameters in a safetensors file; none for an empty path.
+Result<Parameters> read_parameters(const std::string& path);
+
 /// Each runs one command and returns its exit code, or what was wrong.
 Result<int> run_embed(const EmbedOptions& options);
 Result<int> run_inspect(const InspectOptions& options);
@@ -101,6 +117,7 @@ Result<int> run_verify(const VerifyOptions& options);
 Result<int> run_graph(const GraphOptions& options);
 Result<int> run_opt(const OptOptions& options);
 Result<int> run_run(const RunOptions& options);
+Result<int> run_export(const ExportOptions& options);
 Result<int> run_ops(const OutputOptions& options);
 Result<int> run_targets(const OutputOptions& options);
 Result<int> run_docs(const DocsOptions& options);

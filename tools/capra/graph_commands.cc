@@ -81,6 +81,8 @@ Result<Array> read_value(const std::string& name, const std::string& source) {
   return parse_array(text);
 }
 
+}  // namespace
+
 Result<Parameters> read_parameters(const std::string& path) {
   Parameters parameters;
   if (path.empty()) return parameters;
@@ -91,8 +93,6 @@ Result<Parameters> read_parameters(const std::string& path) {
   }
   return parameters;
 }
-
-}  // namespace
 
 Result<int> run_graph(const GraphOptions& options) {
   CAPRA_ASSIGN(const Target* target, find_target(all_targets(), options.embedding.target));

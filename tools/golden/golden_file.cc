@@ -96,8 +96,9 @@ class Parser {
 
   Status read_run(std::string_view text, RunMode& mode) {
     const auto [word, rest] = first_word(text);
-    mode.kind = RunKind::Print;
-    mode.passes.clear();
+    std::string target = std::move(mode.target);
+    mode = RunMode();
+    mode.target = std::move(target);
     if (word == "print") return {};
     if (word == "infer") {
       mode.kind = RunKind::Infer;
@@ -107,18 +108,45 @@ class Parser {
       mode.kind = RunKind::Decompose;
       return {};
     }
+    if (word == "emit") return read_emit(rest, mode);
     if (word != "passes" || rest.empty()) {
       --next_;
-      return failure("run takes print, infer, decompose, or passes and their names");
+      return failure("run takes print, infer, decompose, emit, or passes and their names");
     }
     mode.kind = RunKind::Passes;
-    std::string_view names = rest;
-    while (!names.empty()) {
-      const size_t comma = std::min(names.find(','), names.size());
-      mode.passes.emplace_back(first_word(names.substr(0, comma)).first);
-      names.remove_prefix(std::min(comma + 1, names.size()));
+    mode.passes = read_names(rest);
+    return {};
+  }
+
+  // `external`, `no-chlo` and, at the end, `keep A, B`; each may be left out.
+  Status read_emit(std::string_view text, RunMode& mode) {
+    mode.kind = RunKind::Emit;
+    while (!text.empty()) {
+      const auto [word, rest] = first_word(text);
+      text = rest;
+      if (word == "external") {
+        mode.external = true;
+      } else if (word == "no-chlo") {
+        mode.chlo = false;
+      } else if (word == "keep" && !rest.empty()) {
+        mode.kept = read_names(rest);
+        text = {};
+      } else {
+        --next_;
+        return failure("emit takes external, no-chlo, and keep with names of ops");
+      }
     }
     return {};
+  }
+
+  static std::vector<std::string> read_names(std::string_view names) {
+    std::vector<std::string> read;
+    while (!names.empty()) {
+      const size_t comma = std::min(names.find(','), names.size());
+      read.emplace_back(first_word(names.substr(0, comma)).first);
+      names.remove_prefix(std::min(comma + 1, names.size()));
+    }
+    return read;
   }
 
   Status read_condition(std::string_view word, std::string_view rest, GoldenCase& open) {

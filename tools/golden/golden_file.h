@@ -13,13 +13,16 @@
 
 namespace capra::golden {
 
-enum class RunKind : uint8_t { Print, Infer, Decompose, Passes };
+enum class RunKind : uint8_t { Print, Infer, Decompose, Passes, Emit };
 
 /// What is done with the graph of a case.
 struct RunMode {
   RunKind kind = RunKind::Print;
   std::vector<std::string> passes;  ///< of RunKind::Passes, in order
   std::string target;               ///< whose table passes see; empty: none
+  bool external = false;            ///< of RunKind::Emit: parameters stand in an archive
+  bool chlo = true;                 ///< of RunKind::Emit: erf may be an operation of chlo
+  std::vector<std::string> kept;    ///< of RunKind::Emit: ops that stay composites
 };
 
 enum class ExpectKind : uint8_t { Text, Same, Error };

@@ -10,6 +10,7 @@
 #include "capra/passes/pipeline.h"
 #include "capra/runtime/target.h"
 #include "capra/targets/all_targets.h"
+#include "capra/targets/stablehlo/emit.h"
 #include "tools/golden/execute.h"
 
 namespace capra::golden {
@@ -78,6 +79,13 @@ Result<Outcome> run_mode(const Graph& graph, const RunMode& mode, OpSet ops) {
     case RunKind::Passes: {
       CAPRA_ASSIGN(outcome, run_passes_by_name(graph, mode));
       break;
+    }
+    case RunKind::Emit: {
+      stablehlo::EmitOptions options{.keep_fused = mode.kept, .chlo = mode.chlo};
+      if (mode.external) options.external_from = 0;
+      CAPRA_ASSIGN(const stablehlo::Module module, stablehlo::emit(graph, {}, options));
+      outcome.lines = split_lines(stablehlo::print_module(module));
+      return outcome;
     }
   }
   CAPRA_TRY(verify(*outcome.graph));

@@ -16,7 +16,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 #define CAPRA_INLINE HWY_INLINE
-#include "capra/targets/cpu/kernels/math.inc"
+#include "capra/base/math.inc"
 #undef CAPRA_INLINE
 
 }  // namespace

@@ -1,0 +1,312 @@
+// Legalizing with the kept ops as rows of their own, then one operation after the other.
+#include "capra/targets/stablehlo/emit.h"
+
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "capra/base/nearest_name.h"
+#include "capra/base/number_text.h"
+#include "capra/ir/structural_ops.h"
+#include "capra/ir/text.h"
+#include "capra/ops/all_ops.h"
+#include "capra/ops/constant.h"
+#include "capra/passes/graph_rewriter.h"
+#include "capra/passes/passes.h"
+#include "capra/passes/pipeline.h"
+#include "capra/targets/stablehlo/irpa.h"
+#include "capra/targets/stablehlo/ops.h"
+#include "capra/targets/stablehlo/target.h"
+
+namespace capra::stablehlo {
+namespace {
+
+// The table with a row for each kept op, which stands before those of the ops' own forms.
+class KeepingTable {
+ public:
+  KeepingTable(const std::vector<const OpDef*>& kept, const OpTable& forms) {
+    for (const OpDef* op : kept) kept_.push_back({.op = op});
+    for (const OpRow& row : kept_) rows_.push_back(&row);
+    rows_.insert(rows_.end(), forms.rows().begin(), forms.rows().end());
+  }
+  KeepingTable(const KeepingTable&) = delete;
+  KeepingTable& operator=(const KeepingTable&) = delete;
+
+  OpTable table() const { return OpTable(rows_); }
+  bool keeps(const OpDef& op) const {
+    return std::ranges::find(kept_, &op, &OpRow::op) != kept_.end();
+  }
+
+ private:
+  std::vector<OpRow> kept_;
+  std::vector<const OpRow*> rows_;
+};
+
+Result<std::vector<const OpDef*>> find_kept(const std::vector<std::string>& names) {
+  std::vector<const OpDef*> kept;
+  for (const std::string& name : names) {
+    const OpDef* op = find_op(all_ops(), name);
+    if (op == nullptr) {
+      std::vector<std::string_view> known;
+      for (const OpDef* one : all_ops()) known.push_back(one->name);
+      const std::string_view nearest = nearest_name(name, known);
+      return fail("op-unknown", "there is no op called '" + name + "' to keep", {},
+                  nearest.empty() ? "'capra ops' lists them"
+                                  : "did you mean '" + std::string(nearest) + "'?");
+    }
+    if (op == &kConstant) {
+      return fail("option-invalid", "constant is data, which no composite holds", {},
+                  "keep the op that uses it");
+    }
+    if (std::ranges::find(kept, op) == kept.end()) kept.push_back(op);
+  }
+  return kept;
+}
+
+Graph without_groups(const Graph& graph) {
+  GraphRewriter rewriter(graph);
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    if (graph.node(id).op == &kGroup) {
+      rewriter.inline_group(id);
+    } else {
+      rewriter.copy(id);
+    }
+  }
+  return std::move(rewriter).finish();
+}
+
+// Attribute values as the dialect has them.
+Attribute composite_attribute(const AttrValue& value) {
+  struct Convert {
+    Attribute operator()(bool one) const { return one; }
+    Attribute operator()(int64_t one) const { return one; }
+    Attribute operator()(double one) const { return one; }
+    Attribute operator()(const std::string& one) const { return one; }
+    Attribute operator()(DType one) const { return std::string(dtype_name(one)); }
+    Attribute operator()(const std::vector<int64_t>& one) const { return one; }
+    Attribute operator()(const Shape& one) const {
+      if (one.is_static()) return one.sizes();
+      return one.text();
+    }
+    Attribute operator()(const Array& one) const { return one; }
+    Attribute operator()(const TensorType& one) const { return one.text(); }
+  };
+  return std::visit(Convert(), value);
+}
+
+// `-1` and `1e-12` as parts of a name: letters, digits and underscores.
+std::string name_part(std::string_view text) {
+  std::string part;
+  for (const char c : text) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (plain || (!part.empty() && part.back() != '_') || c == '-') {
+      part += plain ? c : (c == '-' ? 'm' : '_');
+    }
+  }
+  while (part.ends_with('_')) part.pop_back();
+  return part;
+}
+
+// The extents and the pattern of equal symbols: what a body depends on.
+std::string pattern_text(const TensorType& type, std::map<std::string, size_t>& symbols) {
+  std::string text(dtype_name(type.dtype));
+  for (const Dim& dim : type.shape.dims()) {
+    text += dim.is_static()
+                ? " " + dim.text()
+                : " s" + number_text(static_cast<int64_t>(
+                             symbols.try_emplace(dim.symbol(), symbols.size()).first->second));
+  }
+  return text;
+}
+
+class Emitter {
+ public:
+  Emitter(const Parameters& parameters, const EmitOptions& options,
+          const std::vector<const OpDef*>& kept)
+      : parameters_(parameters),
+        options_(options),
+        forms_(options.chlo ? kOpTable : kOpTableWithoutChlo),
+        keeping_(kept, forms_),
+        keeping_table_(keeping_.table()) {}
+
+  Result<Module> run(const Graph& graph) {
+    CAPRA_ASSIGN(const Graph legal, legalized(graph, keeping_table_));
+    taken_.insert(legal.name());
+    try {
+      module_.functions.push_back(function_of(legal, legal.name(), false));
+    } catch (const Error& error) {
+      return fail(error.diagnostic());
+    }
+    // The bodies follow in the order of their first use.
+    for (Function& body : bodies_) module_.functions.push_back(std::move(body));
+    return std::move(module_);
+  }
+
+ private:
+  Result<Graph> legalized(const Graph& graph, const OpTable& table) const {
+    PassContext context{.table = &table, .target = kTarget.name, .parameters = &parameters_};
+    std::vector<const Pass*> passes;
+    if (options_.optimize) {
+      const PassList core = core_passes();
+      passes.assign(core.begin(), core.end());
+    }
+    passes.push_back(&kLegalize);
+    Result<Graph> legal = run_passes(without_groups(graph), passes, context);
+    if (options_.report != nullptr) {
+      PassReport& report = *options_.report;
+      std::ranges::move(context.report.rewrites, std::back_inserter(report.rewrites));
+      std::ranges::move(context.report.lines, std::back_inserter(report.lines));
+    }
+    return legal;
+  }
+
+  Function function_of(const Graph& graph, const std::string& name, bool is_private) {
+    FunctionBuilder builder(name, is_private);
+    std::vector<ValueId> values(static_cast<size_t>(graph.size()), -1);
+    for (const NodeId id : graph.inputs()) {
+      const Node& node = graph.node(id);
+      values[static_cast<size_t>(id)] =
+          builder.argument(node.attrs_as<InputAttrs>().name, node.type);
+    }
+    std::vector<ValueId> results;
+    for (NodeId id = 0; id < graph.size(); ++id) {
+      const Node& node = graph.node(id);
+      if (node.op == &kInput) continue;
+      std::vector<ValueId> operands;
+      for (const NodeId operand : node.operands) {
+        operands.push_back(operand == kAbsent ? -1 : values[static_cast<size_t>(operand)]);
+      }
+      if (node.op == &kOutput) {
+        results.push_back(operands[0]);
+      } else if (node.op == &kParameter) {
+        values[static_cast<size_t>(id)] = parameter(builder, node);
+      } else {
+        values[static_cast<size_t>(id)] = call(builder, graph, id, operands, is_private);
+      }
+    }
+    return std::move(builder).finish(std::move(results));
+  }
+
+  ValueId parameter(FunctionBuilder& builder, const Node& node) {
+    const std::string path = node.attrs_as<ParameterAttrs>().path;
+    if (!node.type.shape.is_static()) {
+      throw Error({"symbol-unbound", "parameter " + path + " is " + node.type.text(), path,
+                   "give it a shape of numbers"});
+    }
+    const int64_t bytes =
+        *node.type.shape.elements() * static_cast<int64_t>(dtype_bytes(node.type.dtype));
+    if (options_.external_from && bytes >= *options_.external_from) {
+      module_.globals.push_back({path, options_.scope, path, node.type});
+      return builder.append({"util.global.load", {}, node.type, {{"global", Symbol{path}}}});
+    }
+    return builder.constant(parameter_data(parameters_, path, node.type).value_or_throw());
+  }
+
+  ValueId call(FunctionBuilder& builder, const Graph& graph, NodeId id,
+               const std::vector<ValueId>& operands, bool in_body) {
+    const Node& node = graph.node(id);
+    if (!in_body && keeping_.keeps(*node.op)) return composite(builder, graph, node, operands);
+    std::vector<const TensorType*> types;
+    for (const NodeId operand : node.operands) {
+      types.push_back(operand == kAbsent ? nullptr : &graph.node(operand).type);
+    }
+    const OpRow* row = forms_.find(*node.op, types, node.attrs, node.type);
+    CAPRA_CHECK(row != nullptr);
+    const ValueId result =
+        static_cast<const StablehloRow*>(row)->lower(builder, {operands, node.attrs, node.type});
+    CAPRA_CHECK(builder.type(result) == node.type);
+    return result;
+  }
+
+  ValueId composite(FunctionBuilder& builder, const Graph& graph, const Node& node,
+                    const std::vector<ValueId>& operands) {
+    const OpDef& op = *node.op;
+    const bool named = !op.composite.name.empty();
+    const std::string name =
+        named ? std::string(op.composite.name) : "capra." + std::string(op.name);
+    Dictionary attributes;
+    for (size_t i = 0; i < node.attrs.size(); ++i) {
+      attributes.push_back(
+          {std::string(op.attrs.fields[i].name), composite_attribute(node.attrs[i])});
+    }
+    std::vector<ValueId> present;
+    std::ranges::copy_if(operands, std::back_inserter(present),
+                         [](ValueId operand) { return operand >= 0; });
+    return builder.append({"stablehlo.composite",
+                           std::move(present),
+                           node.type,
+                           {{"name", name},
+                            {"composite_attributes", std::move(attributes)},
+                            {"decomposition", Symbol{body_of(graph, node, name)}},
+                            {"version", int64_t{named ? op.composite.version : 1}}}});
+  }
+
+  // The name of the function that decomposes such a node; made at its first use.
+  std::string body_of(const Graph& graph, const Node& node, const std::string& composite_name) {
+    const OpDef& op = *node.op;
+    std::string name = name_part(composite_name);
+    std::string key = composite_name;
+    std::map<std::string, size_t> symbols;
+    Graph body("body");
+    std::vector<NodeId> operands;
+    for (size_t i = 0; i < node.attrs.size(); ++i) {
+      const std::string field(op.attrs.fields[i].name);
+      key += "\n" + field + "=" + print_attr(node.attrs[i]);
+      name += "_" + field + "_" + name_part(print_attr(node.attrs[i]));
+    }
+    for (const NodeId operand : node.operands) {
+      if (operand == kAbsent) {
+        operands.push_back(kAbsent);
+        key += "\n_";
+        name += "_none";
+        continue;
+      }
+      const TensorType& type = graph.node(operand).type;
+      key += "\n" + pattern_text(type, symbols);
+      name += "_" + extents_text(type, "dyn");
+      const std::string argument = "arg" + number_text(int64_t{body.size()});
+      operands.push_back(body.append({.op = &kInput,
+                                      .operands = {},
+                                      .attrs = pack(InputAttrs{argument, type}),
+                                      .type = type}));
+    }
+    const auto [found, added] = body_names_.try_emplace(key);
+    if (!added) return found->second;
+    std::string unique = name;
+    for (int64_t count = 2; !taken_.insert(unique).second; ++count) {
+      unique = name + "_" + number_text(count);
+    }
+    found->second = unique;
+    const NodeId result =
+        body.append({.op = &op, .operands = operands, .attrs = node.attrs, .type = node.type});
+    body.append({.op = &kOutput,
+                 .operands = {result},
+                 .attrs = pack(OutputAttrs{"result"}),
+                 .type = node.type});
+    const Graph legal = legalized(body, forms_).value_or_throw();
+    bodies_.push_back(function_of(legal, unique, true));
+    return unique;
+  }
+
+  const Parameters& parameters_;
+  const EmitOptions& options_;
+  const OpTable& forms_;
+  KeepingTable keeping_;
+  OpTable keeping_table_;
+  Module module_;
+  std::vector<Function> bodies_;
+  std::map<std::string, std::string> body_names_;  ///< by op, attributes and types
+  std::set<std::string> taken_;
+};
+
+}  // namespace
+
+Result<Module> emit(const Graph& graph, const Parameters& parameters, const EmitOptions& options) {
+  CAPRA_ASSIGN(const std::vector<const OpDef*> kept, find_kept(options.keep_fused));
+  return Emitter(parameters, options, kept).run(graph);
+}
+
+}  // namespace capra::stablehlo

@@ -1,0 +1,40 @@
+// From a graph to a StableHLO module: one function, and one private body for each kept op.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capra/ir/graph.h"
+#include "capra/ir/parameters.h"
+#include "capra/passes/pass.h"
+#include "capra/targets/stablehlo/module.h"
+
+namespace capra::stablehlo {
+
+struct EmitOptions {
+  /// Names of ops that survive as `stablehlo.composite`, under the name and version of their record
+  /// (`capra.<op>`, version 1, where it has none).
+  std::vector<std::string> keep_fused = {};
+  /// Parameters of at least so many bytes stand in an archive; none: all data stand in the module.
+  std::optional<int64_t> external_from = {};
+  /// The name under which the runtime is given the archive.
+  std::string scope = "model";
+  /// False: no operation of chlo is written; erf becomes the project's own sequence.
+  bool chlo = true;
+  /// False: the graph is only legalized.
+  bool optimize = true;
+  /// Where to write what passes did, or null.
+  PassReport* report = nullptr;
+};
+
+/// The graph as a module whose function has the graph's name, its inputs and its outputs in order.
+/// Symbolic dims become dynamic ones. Each kept op has one private function for each combination of
+/// attributes and types: its decomposition, written as it would stand inline. Data are read only of
+/// parameters that stand in the module. Fails with `op-not-legal`, `op-unknown`, `option-invalid`
+/// for an op that cannot be kept, `parameter-missing`, `parameter-type`, `symbol-unbound`.
+Result<Module> emit(const Graph& graph, const Parameters& parameters,
+                    const EmitOptions& options = {});
+
+}  // namespace capra::stablehlo

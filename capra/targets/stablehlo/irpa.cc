@@ -1,0 +1,144 @@
+// The archive's layout: header, entries, names, data. All numbers are little endian.
+#include "capra/targets/stablehlo/irpa.h"
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "capra/base/new_file.h"
+
+namespace capra::stablehlo {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the archive is little endian");
+
+constexpr uint64_t kHeaderSize = 88;
+constexpr uint64_t kEntriesOffset = 96;  // the header, rounded up to 16
+constexpr uint64_t kEntrySize = 76;
+constexpr uint64_t kEntryAlignment = 16;
+constexpr uint32_t kDataEntry = 2;
+constexpr uint64_t kDataAlignment = 64;
+constexpr uint64_t kFileAlignment = 4096;
+
+constexpr uint64_t round_up(uint64_t size, uint64_t alignment) {
+  return (size + alignment - 1) / alignment * alignment;
+}
+
+// The part of the file before the data, which says where everything is.
+class Preamble {
+ public:
+  Preamble(std::span<const Global> globals, std::span<const Array> data) {
+    const uint64_t count = globals.size();
+    const uint64_t stride = round_up(kEntrySize, kEntryAlignment);
+    const uint64_t entries_size = count == 0 ? 0 : (count - 1) * stride + kEntrySize;
+    const uint64_t names_offset = kEntriesOffset + entries_size;
+    uint64_t names_size = 0;
+    for (const Global& global : globals) names_size += global.key.size();
+    const uint64_t storage_offset = round_up(names_offset + names_size, kDataAlignment);
+    uint64_t storage_size = 0;
+    for (const Array& array : data) {
+      storage_size = round_up(storage_size, kDataAlignment) + array.byte_size();
+    }
+
+    bytes_ = "IRPA";
+    number<uint16_t>(0);  // version
+    number<uint16_t>(0);
+    for (const uint64_t value :
+         {kHeaderSize, uint64_t{0}, uint64_t{0}, count, kEntriesOffset, entries_size, names_offset,
+          names_size, storage_offset, storage_size}) {
+      number(value);
+    }
+    bytes_.resize(kEntriesOffset, '\0');
+    uint64_t name = 0;
+    uint64_t offset = 0;
+    for (size_t i = 0; i < globals.size(); ++i) {
+      bytes_.resize(kEntriesOffset + i * stride, '\0');
+      offset = round_up(offset, kDataAlignment);
+      number(kEntrySize);
+      number(kDataEntry);
+      const uint64_t name_size = globals[i].key.size();
+      for (const uint64_t value : {uint64_t{0}, name, name_size, uint64_t{0}, uint64_t{0},
+                                   kDataAlignment, offset, uint64_t{data[i].byte_size()}}) {
+        number(value);
+      }
+      name += name_size;
+      offset += data[i].byte_size();
+    }
+    for (const Global& global : globals) bytes_ += global.key;
+    bytes_.resize(storage_offset, '\0');
+  }
+
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  template <class T>
+  void number(T value) {
+    std::array<char, sizeof(T)> raw{};
+    std::memcpy(raw.data(), &value, sizeof(T));
+    bytes_.append(raw.data(), raw.size());
+  }
+
+  std::string bytes_;
+};
+
+// A file written from its beginning, padded with zeros.
+class Output {
+ public:
+  explicit Output(std::FILE* stream) : stream_(stream) {}
+
+  bool write(const void* bytes, size_t size) {
+    written_ += size;
+    return size == 0 || std::fwrite(bytes, 1, size, stream_) == size;
+  }
+  bool pad(uint64_t alignment) {
+    static constexpr std::array<char, kFileAlignment> kZeros{};
+    return write(kZeros.data(), round_up(written_, alignment) - written_);
+  }
+
+ private:
+  std::FILE* stream_;
+  uint64_t written_ = 0;
+};
+
+}  // namespace
+
+Result<Array> parameter_data(const Parameters& parameters, const std::string& path,
+                             const TensorType& type) {
+  const auto found = parameters.find(path);
+  if (found == parameters.end()) {
+    return fail("parameter-missing", "parameter " + path + " has no data", path,
+                "give the file that has it");
+  }
+  if (found->second.type() != type) {
+    return fail("parameter-type",
+                "parameter " + path + " is " + found->second.type().text() + ", the graph has " +
+                    type.text(),
+                path);
+  }
+  return found->second;
+}
+
+Status write_irpa(const std::string& path, std::span<const Global> globals,
+                  const Parameters& parameters) {
+  std::vector<Array> data;
+  for (const Global& global : globals) {
+    CAPRA_ASSIGN(Array array, parameter_data(parameters, global.key, global.type));
+    data.push_back(std::move(array));
+  }
+  const Preamble preamble(globals, data);
+  CAPRA_ASSIGN(NewFile file, NewFile::create(path));
+  Output output(file.stream());
+  bool good = output.write(preamble.bytes().data(), preamble.bytes().size());
+  for (const Array& array : data) {
+    good = good && output.pad(kDataAlignment) && output.write(array.data(), array.byte_size());
+    array.drop_pages();
+  }
+  if (!good || !output.pad(kFileAlignment)) {
+    return fail("file-unwritable", std::strerror(errno), path,
+                "check the folder, its permissions and the free space");
+  }
+  return file.finish();
+}
+
+}  // namespace capra::stablehlo

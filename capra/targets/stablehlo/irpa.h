@@ -1,0 +1,22 @@
+// Writing parameter archives of the IREE runtime (.irpa, version 0).
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "capra/ir/parameters.h"
+#include "capra/targets/stablehlo/module.h"
+
+namespace capra::stablehlo {
+
+/// Writes the data of `globals`, in this order, as the archive `path`. The bytes are those of the
+/// runtime's own writer. Data go straight to the file, one parameter at a time. Fails with
+/// `parameter-missing` or `parameter-type` before anything is written, and as NewFile does.
+Status write_irpa(const std::string& path, std::span<const Global> globals,
+                  const Parameters& parameters);
+
+/// Array of `global` among the parameters; fails with `parameter-missing` or `parameter-type`.
+Result<Array> parameter_data(const Parameters& parameters, const std::string& path,
+                             const TensorType& type);
+
+}  // namespace capra::stablehlo

@@ -1,0 +1,24 @@
+// Values and attributes of a module.
+#include "capra/targets/stablehlo/module.h"
+
+#include <algorithm>
+
+namespace capra::stablehlo {
+
+bool Operation::has_attribute(std::string_view key) const {
+  return std::ranges::any_of(attributes,
+                             [&](const NamedAttribute& one) { return one.name == key; });
+}
+
+const TensorType& Function::type(ValueId value) const {
+  const auto position = static_cast<size_t>(value);
+  return position < arguments.size() ? arguments[position].type
+                                     : operations[position - arguments.size()].type;
+}
+
+ValueId Function::append(Operation operation) {
+  operations.push_back(std::move(operation));
+  return static_cast<ValueId>(arguments.size() + operations.size() - 1);
+}
+
+}  // namespace capra::stablehlo

@@ -1,0 +1,96 @@
+// A StableHLO module in memory: functions of operations in SSA form and globals for parameters; its
+// text, the same bytes for the same module.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "capra/ir/array.h"
+#include "capra/ir/shape.h"
+
+namespace capra::stablehlo {
+
+/// A value of a function: its arguments come first, then the results of its operations, in order.
+using ValueId = int32_t;
+
+/// The name of a function or global, without the `@`.
+struct Symbol {
+  std::string name;
+};
+
+struct NamedAttribute;
+using Dictionary = std::vector<NamedAttribute>;
+/// A list of integers prints as `[0, 1]` where the operation's form has one, else as an array.
+using Attribute = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, Array,
+                               Symbol, Dictionary>;
+struct NamedAttribute {
+  std::string name;
+  Attribute value;
+};
+
+/// What stands for the type `index` of the dialects beside StableHLO.
+inline const TensorType kIndexType{DType::I64, {}};
+
+/// One operation with one result. Symbolic dims of types print as `?`.
+struct Operation {
+  std::string_view name;  ///< `stablehlo.add`; of static storage
+  std::vector<ValueId> operands;
+  TensorType type;
+  Dictionary attributes = {};
+
+  /// The value of an attribute that the operation has.
+  template <class T>
+  const T& attribute(std::string_view key) const {
+    for (const NamedAttribute& one : attributes) {
+      if (one.name == key) return std::get<T>(one.value);
+    }
+    CAPRA_CHECK(false);
+  }
+  bool has_attribute(std::string_view key) const;
+};
+
+struct Argument {
+  std::string name;  ///< an identifier of the dialect
+  TensorType type;
+};
+
+struct Function {
+  std::string name;
+  bool is_private = false;
+  std::vector<Argument> arguments;
+  std::vector<Operation> operations;
+  std::vector<ValueId> results;
+
+  const TensorType& type(ValueId value) const;
+  ValueId append(Operation operation);
+};
+
+/// A parameter whose data stands in an archive.
+struct Global {
+  std::string name;
+  std::string scope;  ///< of the archive, as the runtime is told
+  std::string key;    ///< of the data in the archive: the parameter's path
+  TensorType type;
+};
+
+struct Module {
+  std::vector<Global> globals;
+  std::vector<Function> functions;
+};
+
+/// The module's text, ended by a line end.
+std::string print_module(const Module& module);
+
+/// `tensor<?x384xf32>`.
+std::string type_text(const TensorType& type);
+/// `?x384xf32`, with `dynamic` in the place of `?`.
+std::string extents_text(const TensorType& type, std::string_view dynamic);
+/// What stands between the brackets of `dense<...>`: equal elements once, a few as a list, many as
+/// their bytes. Numbers keep their bits.
+std::string dense_text(const Array& array);
+
+}  // namespace capra::stablehlo

@@ -1,0 +1,137 @@
+// Rows of the ops that add or compare along axes: the product of matrices, sums, maxima.
+#include <algorithm>
+#include <limits>
+
+#include "capra/ops/argmax.h"
+#include "capra/ops/matmul.h"
+#include "capra/ops/max.h"
+#include "capra/ops/reduction.h"
+#include "capra/ops/sum.h"
+#include "capra/targets/stablehlo/rows.h"
+
+namespace capra::stablehlo {
+namespace {
+
+bool is_narrow(DType dtype) { return dtype == DType::F16 || dtype == DType::BF16; }
+
+// The last two axes of x after the leading axes of `shape`.
+ValueId with_leading(FunctionBuilder& builder, ValueId x, const Shape& shape) {
+  const Shape own = builder.type(x).shape;
+  std::vector<Dim> dims(shape.dims().begin(), shape.dims().end() - 2);
+  dims.insert(dims.end(), own.dims().end() - 2, own.dims().end());
+  return builder.broadcast(x, Shape(std::move(dims)));
+}
+
+ValueId lower_matmul(FunctionBuilder& builder, const Call& call) {
+  const auto attrs = unpack<MatmulAttrs>(call.attrs);
+  const DType dtype = call.type.dtype;
+  ValueId a = call.operands[0];
+  ValueId b = call.operands[1];
+  // A single matrix on the right is used by all on the left.
+  std::vector<int64_t> batching;
+  if (builder.type(b).shape.rank() > 2) {
+    a = with_leading(builder, a, call.type.shape);
+    b = with_leading(builder, b, call.type.shape);
+    for (int64_t i = 0; i + 2 < call.type.shape.rank(); ++i) batching.push_back(i);
+  }
+  const int64_t rank_a = builder.type(a).shape.rank();
+  const int64_t rank_b = builder.type(b).shape.rank();
+  // f16 and bf16 are added, and multiplied by the factor, in f32.
+  const TensorType wide{is_narrow(dtype) ? DType::F32 : dtype, call.type.shape};
+  ValueId product = builder.append({"stablehlo.dot_general",
+                                    {a, b},
+                                    wide,
+                                    {{"batching", std::move(batching)},
+                                     {"left", attrs.transpose_a ? rank_a - 2 : rank_a - 1},
+                                     {"right", attrs.transpose_b ? rank_b - 1 : rank_b - 2}}});
+  if (attrs.factor != 1.0) {
+    const ValueId factor = builder.splat(attrs.factor, wide);
+    product = builder.apply("stablehlo.multiply", {product, factor});
+  }
+  return builder.convert(product, dtype);
+}
+
+// The result of a reduction, with the reduced axes as extents of 1 where the type keeps them.
+ValueId keeping_dims(FunctionBuilder& builder, ValueId reduced, const Shape& shape,
+                     const std::vector<int64_t>& axes) {
+  if (builder.type(reduced).shape == shape) return reduced;
+  if (shape.is_static()) return builder.reshape(reduced, shape);
+  std::vector<int64_t> dims;
+  for (int64_t axis = 0; axis < shape.rank(); ++axis) {
+    if (std::ranges::find(axes, axis) == axes.end()) dims.push_back(axis);
+  }
+  return builder.broadcast(reduced, shape, std::move(dims));
+}
+
+std::vector<int64_t> axes_of(const Call& call, const TensorType& x) {
+  return reduced_axes(unpack<ReduceAttrs>(call.attrs).axes, x.shape.rank()).value_or_throw();
+}
+
+// Below or equal to every number of the dtype.
+ValueId lowest(FunctionBuilder& builder, DType dtype) {
+  const TensorType scalar{dtype, {}};
+  if (is_float(dtype)) return builder.splat(-std::numeric_limits<double>::infinity(), scalar);
+  if (!is_signed_integer(dtype)) return builder.splat_i64(0, scalar);
+  const auto bits = static_cast<int>(8 * dtype_bytes(dtype));
+  return builder.splat_i64(std::numeric_limits<int64_t>::min() >> (64 - bits), scalar);
+}
+
+ValueId lower_max(FunctionBuilder& builder, const Call& call) {
+  const ValueId x = call.operands[0];
+  const std::vector<int64_t> axes = axes_of(call, builder.type(x));
+  const ValueId initial = lowest(builder, call.type.dtype);
+  const ValueId reduced = builder.reduce("stablehlo.maximum", x, initial, axes);
+  return keeping_dims(builder, reduced, call.type.shape, axes);
+}
+
+ValueId lower_sum(FunctionBuilder& builder, const Call& call) {
+  const std::vector<int64_t> axes = axes_of(call, builder.type(call.operands[0]));
+  const DType dtype = call.type.dtype;
+  const DType wide = is_narrow(dtype) ? DType::F32 : dtype;
+  const ValueId x = builder.convert(call.operands[0], wide);
+  const TensorType scalar{wide, {}};
+  const ValueId zero = is_float(wide) ? builder.splat(0.0, scalar) : builder.splat_i64(0, scalar);
+  const ValueId reduced = builder.reduce("stablehlo.add", x, zero, axes);
+  const ValueId shaped = keeping_dims(builder, reduced, call.type.shape, axes);
+  return builder.convert(shaped, dtype);
+}
+
+// The least index whose element is the greatest, or a NaN.
+ValueId lower_argmax(FunctionBuilder& builder, const Call& call) {
+  const auto attrs = unpack<ArgmaxAttrs>(call.attrs);
+  const ValueId x = call.operands[0];
+  const TensorType type = builder.type(x);
+  const int64_t rank = type.shape.rank();
+  const int64_t axis = attrs.axis < 0 ? attrs.axis + rank : attrs.axis;
+  const ValueId greatest =
+      builder.reduce("stablehlo.maximum", x, lowest(builder, type.dtype), {axis});
+  std::vector<int64_t> others;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i != axis) others.push_back(i);
+  }
+  const ValueId everywhere = builder.broadcast(greatest, type.shape, std::move(others));
+  ValueId found = builder.compare("EQ", x, everywhere);
+  if (is_float(type.dtype)) {
+    const ValueId no_number = builder.compare("NE", x, x);
+    found = builder.apply("stablehlo.or", {found, no_number});
+  }
+  const TensorType indices{DType::I64, type.shape};
+  const ValueId index = builder.iota(type.shape, axis);
+  constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
+  const ValueId none = builder.splat_i64(kNone, indices);
+  const ValueId candidates = builder.select(found, index, none);
+  const ValueId initial = builder.splat_i64(kNone, {DType::I64, {}});
+  const ValueId least = builder.reduce("stablehlo.minimum", candidates, initial, {axis});
+  return keeping_dims(builder, least, call.type.shape, {axis});
+}
+
+}  // namespace
+
+constinit const StablehloRow kReduceRows[4] = {
+    {{.op = &kArgmax}, lower_argmax},
+    {{.op = &kMatmul}, lower_matmul},
+    {{.op = &kMax}, lower_max},
+    {{.op = &kSum}, lower_sum},
+};
+
+}  // namespace capra::stablehlo

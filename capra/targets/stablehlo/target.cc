@@ -1,0 +1,28 @@
+// The record of the StableHLO target: it writes programs, which compilers of the dialect run.
+#include "capra/targets/stablehlo/target.h"
+
+#include "capra/passes/passes.h"
+#include "capra/targets/stablehlo/ops.h"
+
+namespace capra::stablehlo {
+namespace {
+
+PassList dag_passes() {
+  static const Pass* const kPasses[] = {&kLegalize};
+  return kPasses;
+}
+
+Availability availability() {
+  return {
+      .detail = "text, written here; IREE 3.12 or later compiles it", .needs = {}, .missing = {}};
+}
+
+}  // namespace
+
+constinit const Target kTarget{.name = "stablehlo",
+                               .summary = "Writes StableHLO programs with their weights.",
+                               .table = &kOpTable,
+                               .optimizer = {.dag_passes = dag_passes},
+                               .availability = availability};
+
+}  // namespace capra::stablehlo

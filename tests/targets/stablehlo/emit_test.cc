@@ -1,0 +1,106 @@
+// Modules: composite bodies are the inline form, thresholds, and the same bytes twice.
+#include "capra/targets/stablehlo/emit.h"
+
+#include <gtest/gtest.h>
+
+#include "capra/ir/text.h"
+#include "capra/ops/all_ops.h"
+#include "tests/ops/conformance_calls.h"
+
+namespace capra::stablehlo {
+namespace {
+
+// The function's text without its name and the names of its arguments.
+std::string body_text(const Function& function) {
+  Function plain = function;
+  plain.name = "f";
+  plain.is_private = false;
+  for (size_t i = 0; i < plain.arguments.size(); ++i) {
+    plain.arguments[i].name = "x" + std::to_string(i);
+  }
+  return print_module({{}, {plain}});
+}
+
+class EmitOp : public ::testing::TestWithParam<const OpDef*> {};
+
+TEST_P(EmitOp, ACompositesBodyIsTheInlineForm) {
+  const OpDef& op = *GetParam();
+  if (op.name == "constant") return;
+  int compared = 0;
+  for (const DType dtype : {DType::F32, DType::I32, DType::Bool, DType::BF16}) {
+    for (const Call& call : calls_of(op, dtype)) {
+      const Graph graph = graph_of(call).value_or_throw();
+      const Result<Module> inline_form = emit(graph, {});
+      ASSERT_TRUE(inline_form.ok()) << text_of(call) << to_text(inline_form.error());
+      ASSERT_EQ(inline_form->functions.size(), 1U);
+      const Result<Module> kept = emit(graph, {}, {.keep_fused = {std::string(op.name)}});
+      ASSERT_TRUE(kept.ok()) << text_of(call) << to_text(kept.error());
+      if (kept->functions.size() == 1) {  // a call that changes nothing is gone before
+        EXPECT_TRUE(kept->functions[0].operations.empty()) << text_of(call);
+        continue;
+      }
+      ASSERT_EQ(kept->functions.size(), 2U) << text_of(call);
+      EXPECT_TRUE(kept->functions[1].is_private);
+      EXPECT_EQ(body_text(kept->functions[1]), body_text(inline_form->functions[0]))
+          << text_of(call);
+      EXPECT_EQ(kept->functions[0].operations.size(), 1U);
+      EXPECT_EQ(kept->functions[0].operations[0].name, "stablehlo.composite");
+      EXPECT_EQ(print_module(*kept),
+                print_module(emit(graph, {}, {.keep_fused = {std::string(op.name)}}).value()));
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ops, EmitOp, ::testing::ValuesIn(all_ops().begin(), all_ops().end()),
+                         [](const auto& tested) { return std::string(tested.param->name); });
+
+TEST(Emit, ParametersFromTheThresholdOnAreExternal) {
+  const Graph graph = parse_graph(R"(graph @main {
+  %x = input : f32[2]
+  %w = parameter {path = "w"} : f32[2]
+  %s = parameter {path = "s"} : f32
+  %y = mul %x %w
+  %z = mul %y %s
+  output %z
+}
+)",
+                                  all_ops())
+                          .value_or_throw();
+  const Parameters parameters{
+      {"s", Array::scalar(DType::F32, 0.25)},
+      {"w", Array::of<float>(DType::F32, {2}, std::vector<float>{1.5F, -2})}};
+  const Module module = emit(graph, parameters, {.external_from = 8}).value_or_throw();
+  ASSERT_EQ(module.globals.size(), 1U);
+  EXPECT_EQ(module.globals[0].key, "w");
+  const std::string text = print_module(module);
+  EXPECT_NE(text.find("#flow.parameter.named<\"model\"::\"w\"> : tensor<2xf32>"),
+            std::string::npos);
+  EXPECT_NE(text.find("dense<0.25> : tensor<2xf32>"), std::string::npos);
+  const Module whole = emit(graph, parameters).value_or_throw();
+  EXPECT_TRUE(whole.globals.empty());
+  EXPECT_NE(print_module(whole).find("dense<[1.5, -2.0]> : tensor<2xf32>"), std::string::npos);
+
+  Parameters turned = parameters;
+  turned["w"] = Array::zeros(DType::F32, {1, 2});
+  EXPECT_EQ(emit(graph, turned).error().code, "parameter-type");
+}
+
+TEST(Emit, ReportsWhatWasDecomposed) {
+  const Graph graph = parse_graph(R"(graph @main {
+  %x = input : f32[2]
+  %y = relu %x
+  output %y
+}
+)",
+                                  all_ops())
+                          .value_or_throw();
+  PassReport report;
+  ASSERT_TRUE(emit(graph, {}, {.report = &report}).ok());
+  ASSERT_FALSE(report.rewrites.empty());
+  EXPECT_EQ(report.rewrites[0].pass, "legalize");
+}
+
+}  // namespace
+}  // namespace capra::stablehlo

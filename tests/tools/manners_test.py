@@ -110,7 +110,7 @@ class JsonTest(small_model.SmallModelTest):
             "embed": (self.model, "--token-ids", "--input", ids), "inspect": (self.model,),
             "bench": (self.model, "--workload", "12", "--seconds", "0.01", "--thread-counts", "1"),
             "graph": (self.model,), "opt": (graph, "--passes", "canonicalize"),
-            "run": (graph, "--input", "x=f32[2] [-1, 2]"), "ops": (), "targets": (),
+            "run": (graph, "--input", "x=f32[2] [-1, 2]"), "export": (graph, "--output", self.scratch / "program"), "ops": (), "targets": (),
             "docs": ("--output", self.scratch / "docs"), "explain": ("utf8-invalid",)}
         for name in COMMANDS:
             if name == "verify":

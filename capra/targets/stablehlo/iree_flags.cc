@@ -5,6 +5,8 @@ namespace capra::stablehlo {
 
 std::string_view iree_compile_flags() {
   return "--iree-input-type=stablehlo\n"
+         // Else f64 is computed in f32, and the function's type is changed.
+         "--iree-input-demote-f64-to-f32=false\n"
          "--iree-hal-target-device=local\n"
          "--iree-hal-local-target-device-backends=llvm-cpu\n"
          "--iree-llvmcpu-target-cpu=host\n"

@@ -1,0 +1,117 @@
+"""capra export: the folder it makes, where constants stand, and that a refusal leaves nothing."""
+
+import json
+import pathlib
+import struct
+
+import driver
+import small_model
+
+LINEAR = """graph @f {
+  %x = input {name = "x"} : f32[n, 2]
+  %w = parameter {path = "layer.weight"} : f32[3, 2]
+  %b = parameter {path = "layer.bias"} : f32[3]
+  %y = linear %x %w %b : f32[n, 3]
+  %z = gelu %y {approximate = false} : f32[n, 3]
+  output %z {name = "z"}
+}
+"""
+
+
+class ExportTest(small_model.SmallModelTest):
+    needs_tokenizer = False
+
+    def setUp(self):
+        super().setUp()
+        self.graph = self.write("f.tir", LINEAR)
+        self.weights = self.write("w.safetensors", driver.safetensors(
+            {"layer.weight": ("F32", [3, 2], driver.bits([1, 2, 3, 4, 5, 6])),
+             "layer.bias": ("F32", [3], driver.bits([7, 8, 9]))}))
+        self.program = self.scratch / "program"
+
+    def export(self, *arguments):
+        report = self.document("export", *arguments, "--output", self.program)
+        self.assertEqual(report, json.loads((self.program / "report.json").read_text(encoding="utf-8")))
+        for artifact in report["artifacts"]:
+            self.assertEqual((self.program / artifact["file"]).stat().st_size, artifact["bytes"])
+        return report, (self.program / "model.mlir").read_text(encoding="utf-8")
+
+    def nothing_is_left(self):
+        self.assertEqual([path.name for path in self.scratch.iterdir() if path.name.startswith("program")], [])
+
+    def test_graph_text_with_an_archive(self):
+        report, text = self.export(self.graph, "--parameters", self.weights, "--keep-fused", "gelu")
+        self.assertEqual([row["name"] for row in report["parameters"]], ["layer.weight", "layer.bias"])
+        self.assertEqual(report["inputs"], [{"name": "x", "type": "f32[n, 2]"}])
+        self.assertEqual(report["outputs"], [{"name": "z", "type": "f32[n, 3]"}])
+        self.assertEqual(report["composites"], ["skainet_gelu_approximate_false_dynx3xf32"])
+        self.assertIn("func.func @f(%x: tensor<?x2xf32>) -> tensor<?x3xf32>", text)
+        archive = (self.program / "model.irpa").read_bytes()
+        self.assertEqual(archive[:4], b"IRPA")
+        self.assertIn(b"layer.weightlayer.bias", archive)
+        self.assertIn(struct.pack("<6f", 1, 2, 3, 4, 5, 6), archive)
+        self.assertIn("--iree-input-type=stablehlo", (self.program / "iree.flags").read_text(encoding="utf-8"))
+
+    def test_constants_in_the_module_or_by_size(self):
+        report, text = self.export(self.graph, "--parameters", self.weights, "--constants", "inline")
+        self.assertEqual(report["parameters"], [])
+        self.assertFalse((self.program / "model.irpa").exists())
+        self.assertIn("dense<[7.0, 8.0, 9.0]>", text)
+        self.program = self.scratch / "second"
+        report, _ = self.export(self.graph, "--parameters", self.weights, "--constants", "threshold:24")
+        self.assertEqual([row["name"] for row in report["parameters"]], ["layer.weight"])
+
+    def test_a_model_of_any_length_and_of_one(self):
+        report, text = self.export(self.model)
+        self.assertEqual(report["inputs"][0]["type"], "i32[tokens]")
+        self.assertIn("chlo.erf", text)
+        self.program = self.scratch / "fixed"
+        report, text = self.export(self.model, "--length", "4", "--no-chlo")
+        self.assertEqual(report["inputs"][0]["type"], "i32[4]")
+        self.assertNotIn("chlo.", text)
+        self.assertNotIn("?", text)
+
+    def test_the_same_request_gives_the_same_bytes(self):
+        self.export(self.model)
+        first = {path.name: path.read_bytes() for path in self.program.iterdir()}
+        self.program = self.scratch / "again"
+        self.export(self.model)
+        self.assertEqual({path.name: path.read_bytes() for path in self.program.iterdir()}, first)
+
+    def test_an_approximation_is_in_the_report(self):
+        report, text = self.export(self.model, "--approximate", "gelu=tanh")
+        self.assertTrue(report["approximations"])
+        self.assertEqual(report["approximations"][0]["from"], "gelu(approximate=false)")
+        self.assertNotIn("chlo.", text)
+
+    def test_refusals_leave_nothing(self):
+        def refused(*arguments, error):
+            self.refused("export", *arguments, "--output", self.program, error=error)
+            self.nothing_is_left()
+
+        refused(self.graph, error="parameter-missing")
+        refused(self.graph, "--target", "cpu", error="target-writes-nothing")
+        refused(self.graph, "--target", "abacus", error="target-unknown")
+        refused(self.graph, "--keep-fused", "geluu", error="op-unknown")
+        refused(self.graph, "--constants", "elsewhere", error="option-invalid")
+        refused(self.graph, "--constants", "threshold:-1", error="option-invalid")
+        refused(self.graph, "--length", "4", error="option-invalid")
+        refused(self.model, "--length", "0", error="option-invalid")
+        refused(self.model, "--length", "100000", error="max-length-out-of-range")
+        refused(self.model, "--parameters", self.weights, error="option-invalid")
+        refused(self.scratch / "none", error="file-not-found")
+        turned = self.write("t.safetensors", driver.safetensors(
+            {"layer.weight": ("F32", [2, 3], driver.bits([1, 2, 3, 4, 5, 6])),
+             "layer.bias": ("F32", [3], driver.bits([7, 8, 9]))}))
+        refused(self.graph, "--parameters", turned, error="parameter-type")
+
+    def test_a_folder_that_is_there_stays(self):
+        self.program.mkdir()
+        kept = pathlib.Path(self.program, "mine")
+        kept.write_text("mine", encoding="utf-8")
+        self.refused("export", self.model, "--output", self.program, error="output-exists")
+        self.assertEqual([path.name for path in self.program.iterdir()], ["mine"])
+
+
+if __name__ == "__main__":
+    driver.main()

@@ -29,6 +29,22 @@ std::string bytes_key(const Array& value) {
 
 bool is_splat(const Array& value) { return value.elements() == 1; }
 
+// The signed integer of as many bits; other dtypes as they are.
+DType signed_of(DType dtype) {
+  switch (dtype) {
+    case DType::U64:
+      return DType::I64;
+    case DType::U32:
+      return DType::I32;
+    case DType::U16:
+      return DType::I16;
+    case DType::U8:
+      return DType::I8;
+    default:
+      return dtype;
+  }
+}
+
 // The product of `count` extents from `first` on: a number, or a dim that prints as dynamic.
 Dim product(const Shape& shape, int64_t first, int64_t count) {
   if (count == 1) return shape[first];
@@ -65,10 +81,6 @@ struct Run {
   friend bool operator==(const Run&, const Run&) = default;
 };
 
-bool has_zero(const Shape& shape) {
-  return std::ranges::find(shape.dims(), Dim(0)) != shape.dims().end();
-}
-
 // The shortest groups, in order. The shapes have equal symbols and numbers of elements.
 std::vector<ReshapeGroup> reshape_groups(const Shape& from, const Shape& to) {
   // Of no elements nothing says which dims belong together.
@@ -103,6 +115,10 @@ std::vector<ReshapeGroup> reshape_groups(const Shape& from, const Shape& to) {
 }
 
 }  // namespace
+
+bool has_zero(const Shape& shape) {
+  return std::ranges::find(shape.dims(), Dim(0)) != shape.dims().end();
+}
 
 FunctionBuilder::FunctionBuilder(std::string name, bool is_private) {
   function_.name = std::move(name);
@@ -243,7 +259,9 @@ ValueId FunctionBuilder::reshape(ValueId x, const Shape& shape) {
   const TensorType to{type(x).dtype, shape};
   if (type(x) == to) return x;
   if (shape.is_static()) return append({"stablehlo.reshape", {x}, to});
-  return dynamic_reshape(x, shape);
+  const ValueId reshaped = dynamic_reshape(without_unsigned(x), shape);
+  if (type(reshaped).dtype == to.dtype) return reshaped;
+  return append({"stablehlo.bitcast_convert", {reshaped}, to});
 }
 
 // Compilers do not take the dialect's own dynamic reshape, but that of the tensor dialect, which
@@ -315,13 +333,24 @@ ValueId FunctionBuilder::index_extent(const Dim& dim) {
   return found->second;
 }
 
-std::pair<ValueId, int64_t> FunctionBuilder::source_of(const Dim& dim) const {
+std::pair<ValueId, int64_t> FunctionBuilder::source_of(const Dim& dim) {
   const auto source = sources_.find(dim.symbol());
-  if (source != sources_.end()) return source->second;
-  throw Error({"symbol-unbound",
-               "no argument of @" + function_.name + " has the dim " + dim.symbol(),
-               {},
-               "give the graph an input whose shape names the dim, or make it a number"});
+  if (source == sources_.end()) {
+    throw Error({"symbol-unbound",
+                 "no argument of @" + function_.name + " has the dim " + dim.symbol(),
+                 {},
+                 "give the graph an input whose shape names the dim, or make it a number"});
+  }
+  source->second.first = without_unsigned(source->second.first);
+  return source->second;
+}
+
+// IREE asks no dynamic tensor of an unsigned dtype for its dims.
+ValueId FunctionBuilder::without_unsigned(ValueId x) {
+  const TensorType from = type(x);
+  const DType same_bits = signed_of(from.dtype);
+  if (same_bits == from.dtype) return x;
+  return append({"stablehlo.bitcast_convert", {x}, {same_bits, from.shape}});
 }
 
 ValueId FunctionBuilder::extent(const Dim& dim) {

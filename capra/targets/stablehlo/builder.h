@@ -13,6 +13,9 @@
 
 namespace capra::stablehlo {
 
+/// Whether an extent is 0.
+bool has_zero(const Shape& shape);
+
 /// Appends operations to a function. Equal constants, extents and shapes are made once. A symbolic
 /// dim takes its extent from the first argument that has it; a symbol that no argument has throws
 /// `Error` (`symbol-unbound`).
@@ -55,7 +58,8 @@ class FunctionBuilder {
   ValueId extents(const Shape& shape);
 
  private:
-  std::pair<ValueId, int64_t> source_of(const Dim& dim) const;
+  std::pair<ValueId, int64_t> source_of(const Dim& dim);
+  ValueId without_unsigned(ValueId x);
   ValueId extent(const Dim& dim);
   ValueId index_extent(const Dim& dim);
   ValueId dynamic_reshape(ValueId x, const Shape& shape);

@@ -27,6 +27,10 @@ ValueId lower_matmul(FunctionBuilder& builder, const Call& call) {
   const DType dtype = call.type.dtype;
   ValueId a = call.operands[0];
   ValueId b = call.operands[1];
+  // A sum of no products is 0; compilers fail on one.
+  if (has_zero(builder.type(a).shape) || has_zero(builder.type(b).shape)) {
+    return is_float(dtype) ? builder.splat(0.0, call.type) : builder.splat_i64(0, call.type);
+  }
   // A single matrix on the right is used by all on the left.
   std::vector<int64_t> batching;
   if (builder.type(b).shape.rank() > 2) {

@@ -267,40 +267,43 @@ ValueId FunctionBuilder::reshape(ValueId x, const Shape& shape) {
 // Compilers do not take the dialect's own dynamic reshape, but that of the tensor dialect, which
 // says which dims become which: each group is folded to one dim and unfolded to the new ones.
 ValueId FunctionBuilder::dynamic_reshape(ValueId x, const Shape& shape) {
-  const TensorType from = type(x);
-  const std::vector<ReshapeGroup> groups = reshape_groups(from.shape, shape);
-  std::vector<Dim> folded;
   std::vector<int64_t> from_counts;
   std::vector<int64_t> to_counts;
-  int64_t next = 0;
-  for (const ReshapeGroup& group : groups) {
+  for (const ReshapeGroup& group : reshape_groups(type(x).shape, shape)) {
     from_counts.push_back(group.from);
     to_counts.push_back(group.to);
-    folded.push_back(product(from.shape, next, group.from));
-    next += group.from;
   }
-  ValueId value = x;
-  const Shape middle(std::move(folded));
-  if (middle.rank() != from.shape.rank()) {
-    value = append({"tensor.collapse_shape",
-                    {value},
-                    {from.dtype, middle},
-                    {{"counts", std::move(from_counts)}}});
+  return unfold(fold(x, std::move(from_counts)), shape, std::move(to_counts));
+}
+
+ValueId FunctionBuilder::fold(ValueId x, std::vector<int64_t> counts) {
+  const TensorType from = type(x);
+  if (static_cast<int64_t>(counts.size()) == from.shape.rank()) return x;
+  std::vector<Dim> dims;
+  int64_t next = 0;
+  for (const int64_t count : counts) {
+    dims.push_back(product(from.shape, next, count));
+    next += count;
   }
-  if (middle.rank() == shape.rank()) {
-    // Nothing to unfold; the dims have the names that the caller gave them.
-    if (value == x) return x;
-    function_.operations.back().type.shape = shape;
-    return value;
+  const TensorType to{from.dtype, Shape(std::move(dims))};
+  return append({"tensor.collapse_shape", {x}, to, {{"counts", std::move(counts)}}});
+}
+
+ValueId FunctionBuilder::unfold(ValueId x, const Shape& shape, std::vector<int64_t> counts) {
+  const TensorType from = type(x);
+  if (static_cast<int64_t>(counts.size()) == shape.rank()) {
+    // Nothing to unfold; dims have the names that the caller gives them.
+    if (from.shape != shape) function_.operations.back().type.shape = shape;
+    return x;
   }
-  std::vector<ValueId> operands{value};
+  std::vector<ValueId> operands{x};
   for (const Dim& dim : shape.dims()) {
     if (!dim.is_static()) operands.push_back(index_extent(dim));
   }
   return append({"tensor.expand_shape",
                  std::move(operands),
                  {from.dtype, shape},
-                 {{"counts", std::move(to_counts)}}});
+                 {{"counts", std::move(counts)}}});
 }
 
 ValueId FunctionBuilder::iota(const Shape& shape, int64_t axis) {

@@ -26,7 +26,7 @@ class FunctionBuilder {
   /// Before any operation. The name is made an identifier that no other argument has.
   ValueId argument(std::string_view name, TensorType type);
   ValueId append(Operation operation) { return function_.append(std::move(operation)); }
-  const TensorType& type(ValueId value) const { return function_.type(value); }
+  TensorType type(ValueId value) const { return function_.type(value); }
   /// The finished function, without constants that nothing uses.
   Function finish(std::vector<ValueId> results) &&;
 
@@ -49,6 +49,14 @@ class FunctionBuilder {
   ValueId broadcast(ValueId x, const Shape& shape);
   /// The same elements; the symbols of `shape` are those of x.
   ValueId reshape(ValueId x, const Shape& shape);
+  /// The first counts[0] dims as one, the next counts[1] as one...; x itself where each count is 1.
+  /// The dtype is not unsigned.
+  ValueId fold(ValueId x, std::vector<int64_t> counts);
+  /// The way back: counts[0] dims of `shape` for the first dim of x, and so on. x is what was made
+  /// last where each count is 1.
+  ValueId unfold(ValueId x, const Shape& shape, std::vector<int64_t> counts);
+  /// x, or its bits as signed integers where it is unsigned.
+  ValueId without_unsigned(ValueId x);
   /// The index along the axis, as i64.
   ValueId iota(const Shape& shape, int64_t axis);
   /// x reduced by `applies` from `initial`, a number of its dtype. `axes` ascend.
@@ -59,7 +67,6 @@ class FunctionBuilder {
 
  private:
   std::pair<ValueId, int64_t> source_of(const Dim& dim);
-  ValueId without_unsigned(ValueId x);
   ValueId extent(const Dim& dim);
   ValueId index_extent(const Dim& dim);
   ValueId dynamic_reshape(ValueId x, const Shape& shape);

@@ -31,26 +31,54 @@ ValueId lower_matmul(FunctionBuilder& builder, const Call& call) {
   if (has_zero(builder.type(a).shape) || has_zero(builder.type(b).shape)) {
     return is_float(dtype) ? builder.splat(0.0, call.type) : builder.splat_i64(0, call.type);
   }
+  // Compilers fold several leading dims themselves, but not dynamic ones. The bits of a product do
+  // not depend on the sign.
+  const bool dynamic = !builder.type(a).shape.is_static() || !builder.type(b).shape.is_static();
+  if (dynamic) {
+    a = builder.without_unsigned(a);
+    b = builder.without_unsigned(b);
+  }
+  const int64_t leading = call.type.shape.rank() - 2;
+  const bool folds = dynamic && leading > 0;
   // A single matrix on the right is used by all on the left.
   std::vector<int64_t> batching;
-  if (builder.type(b).shape.rank() > 2) {
+  Shape shape = call.type.shape;
+  std::vector<int64_t> counts;
+  if (builder.type(b).shape.rank() > 2 || (folds && attrs.transpose_a)) {
     a = with_leading(builder, a, call.type.shape);
     b = with_leading(builder, b, call.type.shape);
-    for (int64_t i = 0; i + 2 < call.type.shape.rank(); ++i) batching.push_back(i);
+    if (folds && leading > 1) {
+      counts = {leading, 1, 1};
+      a = builder.fold(a, counts);
+      b = builder.fold(b, counts);
+      shape = Shape({builder.type(a).shape[0], shape[leading], shape[leading + 1]});
+      batching = {0};
+    } else {
+      for (int64_t i = 0; i < leading; ++i) batching.push_back(i);
+    }
+  } else if (folds) {
+    counts = {leading + 1, 1};
+    a = builder.fold(a, counts);
+    shape = Shape({builder.type(a).shape[0], shape[leading + 1]});
   }
   const int64_t rank_a = builder.type(a).shape.rank();
   const int64_t rank_b = builder.type(b).shape.rank();
   // f16 and bf16 are added, and multiplied by the factor, in f32.
-  const TensorType wide{is_narrow(dtype) ? DType::F32 : dtype, call.type.shape};
+  const TensorType wide{is_narrow(dtype) ? DType::F32 : builder.type(a).dtype, shape};
   ValueId product = builder.append({"stablehlo.dot_general",
                                     {a, b},
                                     wide,
                                     {{"batching", std::move(batching)},
                                      {"left", attrs.transpose_a ? rank_a - 2 : rank_a - 1},
                                      {"right", attrs.transpose_b ? rank_b - 1 : rank_b - 2}}});
+  if (!counts.empty()) product = builder.unfold(product, call.type.shape, std::move(counts));
   if (attrs.factor != 1.0) {
-    const ValueId factor = builder.splat(attrs.factor, wide);
+    const ValueId factor = builder.splat(attrs.factor, builder.type(product));
     product = builder.apply("stablehlo.multiply", {product, factor});
+  }
+  const DType found = builder.type(product).dtype;
+  if (is_integer(dtype) && found != dtype) {
+    return builder.append({"stablehlo.bitcast_convert", {product}, call.type});
   }
   return builder.convert(product, dtype);
 }

@@ -117,8 +117,8 @@ def ulp(dtype, values):
     return np.ldexp(1.0, np.maximum(exponents - digits + 1, least).astype(int))
 
 
-def difference(dtype, found, wanted):
-    """Words, or nothing."""
+def difference(dtype, found, wanted, scale):
+    """Words, or nothing. Bounds are relative to scale: the result, or the sum of the magnitudes added."""
     if found.shape != wanted.shape:
         return f"shape {found.shape}, wanted {wanted.shape}"
     if dtype not in BOUNDS:
@@ -128,9 +128,10 @@ def difference(dtype, found, wanted):
     wanted = np.where(overflows, np.copysign(np.inf, wanted), wanted).astype(np.float64)
     found = found.astype(np.float64)
     relative, absolute, units = BOUNDS[dtype]
-    allowed = absolute + relative * np.abs(wanted)
+    scale = np.where(np.isfinite(scale), np.abs(scale), 0)
+    allowed = absolute + relative * scale
     if units:
-        allowed = absolute + units * ulp(dtype, wanted)
+        allowed = absolute + units * ulp(dtype, scale)
     with np.errstate(invalid="ignore"):
         good = (found == wanted) | (np.isnan(found) & np.isnan(wanted)) | (np.abs(found - wanted) <= allowed)
     if good.all():
@@ -158,7 +159,8 @@ def judge_op(folder, name, verifier):
             except Exception as error:  # a failure of the runtime is a finding, whatever its type
                 failures.append(f"{case}: {signature}: does not run: {str(error)[:200]}")
                 continue
-            words = difference(notes[case], np.asarray(found), tensors[f"{case}.result"])
+            words = difference(notes[case], np.asarray(found), tensors[f"{case}.result"],
+                               tensors[f"{case}.scale"])
             if words:
                 failures.append(f"{case}: {signature}: {words}")
     return len(cases), failures

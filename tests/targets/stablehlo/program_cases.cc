@@ -14,6 +14,7 @@
 #include "capra/io/safetensors.h"
 #include "capra/ir/structural_ops.h"
 #include "capra/ops/all_ops.h"
+#include "capra/ops/shape_rules.h"
 #include "capra/targets/stablehlo/emit.h"
 #include "capra/targets/stablehlo/iree_flags.h"
 #include "tests/ops/conformance_calls.h"
@@ -45,6 +46,10 @@ class Cases {
         golden::seeded_data(*graph, given_data(call), {}, kind(call), 20).value_or_throw();
     flush_subnormals(data);
     const Array result = golden::run_on_oracle(*graph, data).value_or_throw().at("result");
+    scale_ = result;
+    if (call.op->accuracy.note == kOfMagnitudes) {
+      scale_ = golden::run_on_oracle(*graph, magnitudes(data)).value_or_throw().at("result");
+    }
     emit_form(*graph, {}, data, result);
     emit_form(*graph, {.keep_fused = {std::string(call.op->name)}}, data, result);
     const Result<Graph> dynamic = graph_of(with_symbols(call));
@@ -64,6 +69,14 @@ class Cases {
   static golden::DataKind kind(const Call& call) {
     const bool plain = call.op->name == "attention" || call.op->decompose != nullptr;
     return plain ? golden::DataKind::Finite : golden::DataKind::Special;
+  }
+
+  static golden::RunData magnitudes(golden::RunData data) {
+    for (auto& [name, array] : data.inputs) {
+      if (!is_float(array.dtype())) continue;
+      for (int64_t i = 0; i < array.elements(); ++i) array.set(i, std::abs(array.f64_at(i)));
+    }
+    return data;
   }
 
   // The runtime that judges computes with them as zeros.
@@ -95,6 +108,7 @@ class Cases {
       tensors_.emplace(name + "." + input, data.inputs.at(input));
     }
     tensors_.emplace(name + ".result", result);
+    tensors_.emplace(name + ".scale", scale_);
     notes_.emplace(name, dtype_name(graph.node(graph.outputs()[0]).type.dtype));
   }
 
@@ -112,6 +126,7 @@ class Cases {
   stablehlo::Module module_;
   std::map<std::string, Array> tensors_;
   std::map<std::string, std::string> notes_;  ///< case: dtype of the result
+  Array scale_;                               ///< what bounds of the current call are relative to
   size_t count_ = 0;
   size_t refused_ = 0;
 };

@@ -71,12 +71,20 @@ class Cases {
     return plain ? golden::DataKind::Finite : golden::DataKind::Special;
   }
 
-  static golden::RunData magnitudes(golden::RunData data) {
-    for (auto& [name, array] : data.inputs) {
-      if (!is_float(array.dtype())) continue;
-      for (int64_t i = 0; i < array.elements(); ++i) array.set(i, std::abs(array.f64_at(i)));
+  static golden::RunData magnitudes(const golden::RunData& data) {
+    golden::RunData positive;
+    for (const auto& [name, array] : data.inputs) {
+      Array copy = Array::zeros(array.dtype(), array.sizes());
+      for (int64_t i = 0; i < array.elements(); ++i) {
+        if (is_float(array.dtype())) {
+          copy.set(i, std::abs(array.f64_at(i)));
+        } else {
+          copy.set_i64(i, array.i64_at(i));
+        }
+      }
+      positive.inputs[name] = std::move(copy);
     }
-    return data;
+    return positive;
   }
 
   // The runtime that judges computes with them as zeros.

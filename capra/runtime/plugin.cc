@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <string_view>
 
 namespace capra {
@@ -16,10 +15,6 @@ constexpr const char* kEntry = "capra_plugin";
 constexpr const char* kRebuild =
     "build the plugin again, with the compiler and the installed package of the capra that loads "
     "it";
-
-struct CloseLibrary {
-  void operator()(void* library) const { dlclose(library); }
-};
 
 std::string_view text_of(const char* text) { return text == nullptr ? "nothing" : text; }
 
@@ -55,6 +50,17 @@ Status check_identity(const Plugin* plugin, const std::string& path) {
   return {};
 }
 
+Result<TargetSet> targets_of(void* library, const std::string& path) {
+  void* const entry = dlsym(library, kEntry);
+  if (entry == nullptr) {
+    return fail("plugin-entry-missing", fmt::format("the library has no function {}", kEntry), path,
+                fmt::format("a plugin defines extern \"C\" const capra::Plugin* {}()", kEntry));
+  }
+  const Plugin* plugin = reinterpret_cast<const Plugin* (*)()>(entry)();
+  CAPRA_TRY(check_identity(plugin, path));
+  return plugin->targets;
+}
+
 }  // namespace
 
 Result<TargetSet> load_plugin(const std::string& path) {
@@ -65,22 +71,16 @@ Result<TargetSet> load_plugin(const std::string& path) {
                 "give the path of a shared library");
   }
   // A name with a slash is a place: nothing is searched for.
-  std::unique_ptr<void, CloseLibrary> library(dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL));
+  void* const library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();
     return fail("plugin-not-loadable",
                 fmt::format("the file cannot be loaded as a shared library: {}", text_of(reason)),
                 path, "give a shared library; where it lacks a symbol of capra, build it again");
   }
-  void* const entry = dlsym(library.get(), kEntry);
-  if (entry == nullptr) {
-    return fail("plugin-entry-missing", fmt::format("the library has no function {}", kEntry), path,
-                fmt::format("a plugin defines extern \"C\" const capra::Plugin* {}()", kEntry));
-  }
-  const Plugin* plugin = reinterpret_cast<const Plugin* (*)()>(entry)();
-  CAPRA_TRY(check_identity(plugin, path));
-  static_cast<void>(library.release());
-  return plugin->targets;
+  Result<TargetSet> targets = targets_of(library, path);
+  if (!targets.ok()) dlclose(library);
+  return targets;
 }
 
 Result<std::vector<const Target*>> with_plugins(TargetSet targets,

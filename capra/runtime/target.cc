@@ -59,10 +59,10 @@ Context eager_context(const Target& target, const Parameters* parameters,
                       std::shared_ptr<ThreadPool> pool) {
   const Target* owner = eager_owner(target);
   if (owner == nullptr) return {};
-  const Context inner = owner->eager(parameters, std::move(pool));
+  Context inner = owner->eager(parameters, std::move(pool));
   const Target whole = resolved(target);
   if (whole.table == nullptr || whole.table == resolved(*owner).table) return inner;
-  return make_narrowed_context(target.name, *whole.table, granularity_of(whole), inner);
+  return make_narrowed_context(target.name, *whole.table, granularity_of(whole), std::move(inner));
 }
 
 Evaluator eager_evaluator(const Target& target, std::shared_ptr<ThreadPool> pool) {

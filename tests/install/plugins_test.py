@@ -1,6 +1,7 @@
 """Installs a build into a scratch folder, builds the plugins of the examples against what is there, and runs graphs by them."""
 
 import argparse
+import json
 import math
 import pathlib
 import re
@@ -56,11 +57,11 @@ with tempfile.TemporaryDirectory() as scratch:
     gelu, erf = source / "gelu.tir", source / "erf.tir"
     data = ("--input", f"x=f32[4] [{', '.join(map(str, X))}]")
 
-    listed = run(capra, "targets", *dsp, *npu).stdout
-    assert [line.split()[0] for line in listed.splitlines() if line[0] != " "] == ["cpu", "interp", "my-dsp", "my-npu"]
-    ops = run(capra, "ops", *dsp, *npu).stdout
-    assert re.search(r"^gelu +native +as defined +native +kept ", ops, re.M), ops
-    assert re.search(r"^silu +native +as defined +native +decomposed ", ops, re.M), ops
+    listed = [row["name"] for row in json.loads(run(capra, "targets", *dsp, *npu, "--json").stdout)]
+    assert listed == sorted(listed) and {"cpu", "interp", "my-dsp", "my-npu"} <= set(listed), listed
+    ops = {row["name"]: row["targets"] for row in json.loads(run(capra, "ops", *dsp, *npu, "--json").stdout)}
+    assert ops["gelu"]["my-npu"] == "kept" and ops["silu"]["my-npu"] == "decomposed", ops
+    assert ops["erf"]["my-dsp"] == "refused" and ops["gelu"]["my-dsp"] == "native", ops
 
     # my-dsp computes the tanh form and says so; the exact form is as far away as the note says.
     done = run(capra, "run", gelu, *data, *dsp, "--target", "my-dsp")

@@ -12,6 +12,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/capra/targets
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/capra
   FILES_MATCHING PATTERN "target.h" PATTERN "all_targets.h" PATTERN "isa.h"
   PATTERN "kernels" EXCLUDE)
+install(DIRECTORY ${PROJECT_BINARY_DIR}/include/capra DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET capra_driver)
   install(TARGETS capra_driver)
 endif()

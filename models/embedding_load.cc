@@ -199,7 +199,9 @@ std::string unused_remark(const std::vector<std::string>& names) {
 
 Result<Graph> EmbeddingModel::Parts::approximated(Graph traced,
                                                   std::vector<std::string>* lines) const {
-  return approximate(std::move(traced), options.approximate, target->name, lines);
+  CAPRA_ASSIGN(Graph changed,
+               approximate(std::move(traced), options.approximate, target->name, lines));
+  return approximate_for(*target, std::move(changed), lines);
 }
 
 Result<EmbeddingModel> EmbeddingModel::load(const std::string& folder,
@@ -219,7 +221,9 @@ Result<std::unique_ptr<EmbeddingModel::Parts>> EmbeddingModel::open_parts(
   auto parts = std::make_unique<Parts>();
   parts->folder = folder;
   parts->options = options;
-  CAPRA_ASSIGN(parts->target, find_target(all_targets(), options.target));
+  CAPRA_ASSIGN(parts->target,
+               find_target(options.targets.empty() ? all_targets() : TargetSet(options.targets),
+                           options.target));
   CAPRA_ASSIGN(parts->config, read_sentence_config(folder));
   parts->remarks = parts->config.remarks;
   const std::string& home = parts->config.transformer_folder;

@@ -14,13 +14,16 @@
 
 namespace capra {
 
+struct Target;
+
 /// What happens to a text with more tokens than the limit.
 enum class Overflow : uint8_t { Truncate, Fail };
 
 /// How a model is loaded and used. What is not set comes from the checkpoint.
 struct EmbeddingOptions {
-  int threads = 0;                         ///< 0: the CPUs this process may use
-  std::string target = "cpu";              ///< `cpu` or `interp`
+  int threads = 0;                          ///< 0: the CPUs this process may use
+  std::string target = "cpu";               ///< `cpu`, `interp` or another of `targets`
+  std::vector<const Target*> targets = {};  ///< to choose from; empty: those built in
   std::optional<int64_t> max_length = {};  ///< tokens a text; may exceed the checkpoint's own limit
   Overflow on_overflow = Overflow::Truncate;
   std::optional<std::string> pooling =

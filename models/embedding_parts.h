@@ -54,8 +54,9 @@ struct EmbeddingModel::Parts {
   std::vector<std::string> remarks;
   std::vector<Approximation> approximations;  ///< in force, as the nodes record them
 
-  /// A traced graph with the approximations that the options ask for. They come before both eager
-  /// and optimized execution, so that these stay bit-equal. `lines` receives what was recorded.
+  /// A traced graph with the approximations that the options and the target ask for. They come
+  /// before both eager and optimized execution, so that these stay bit-equal. `lines` receives what
+  /// was recorded.
   Result<Graph> approximated(Graph traced, std::vector<std::string>* lines = nullptr) const;
 
   /// Token ids to vectors: the whole of embed_ids. `prompt_tokens` is empty, or says for each

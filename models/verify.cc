@@ -128,7 +128,7 @@ Status Verifier::prepare() {
   options.pool = parts_.pool;
   CAPRA_ASSIGN(executable_, compile(*parts_.target, graph_, parts_.weights.parameters, options));
   workspace_ = executable_->make_workspace(parts_.pool);
-  eager_context_ = parts_.target->eager(&parts_.weights.parameters, parts_.pool);
+  eager_context_ = eager_context(*parts_.target, &parts_.weights.parameters, parts_.pool);
   for (const NodeId id : graph_.outputs()) {
     names_.push_back(graph_.node(id).attrs_as<OutputAttrs>().name);
   }

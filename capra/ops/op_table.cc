@@ -19,6 +19,10 @@ bool OpTable::names(const OpDef& op) const {
   return std::ranges::any_of(rows_, [&](const OpRow* row) { return row->op == &op; });
 }
 
+bool Granularity::keeps(const OpDef& op) const {
+  return std::ranges::find(kept, &op) != kept.end();
+}
+
 Diagnostic op_not_legal(std::string_view target, const OpDef& op, TypeRefs operands,
                         std::string at) {
   return {"op-not-legal", std::string(target) + " does not run " + call_text(op, operands),

@@ -36,6 +36,13 @@ class OpTable {
   std::span<const OpRow* const> rows_;
 };
 
+/// Ops that reach a target whole although its table has no row for them: whoever compiles or writes
+/// the legal graph sees the op with its attributes, and may still take its decomposition.
+struct Granularity {
+  std::span<const OpDef* const> kept = {};
+  bool keeps(const OpDef& op) const;
+};
+
 /// `op-not-legal`: what a target says of an op that it has no row for and cannot decompose.
 Diagnostic op_not_legal(std::string_view target, const OpDef& op, TypeRefs operands,
                         std::string at);

@@ -1,7 +1,8 @@
-// Leaves only what the target's table takes: other ops are replaced by their decomposition, again
-// and again; a primitive without a row is refused.
+// Leaves only what the target's table takes and its granularity keeps: other ops are replaced by
+// their decomposition, again and again; a primitive without a row is refused.
 #include "capra/ir/structural_ops.h"
 #include "capra/passes/graph_rewriter.h"
+#include "capra/passes/match.h"
 #include "capra/passes/passes.h"
 
 namespace capra {
@@ -10,7 +11,7 @@ namespace {
 /// No record decomposes deeper than this; a record that leads back to itself is a bug.
 constexpr int kMaxDepth = 32;
 
-/// Appends calls that the table takes and decomposes the others.
+/// Appends calls that the target takes and decomposes the others.
 class LegalizingSink : public Sink {
  public:
   LegalizingSink(GraphRewriter& rewriter, const PassContext& context, std::string at)
@@ -20,7 +21,7 @@ class LegalizingSink : public Sink {
                TensorType type) override {
     std::vector<const TensorType*> types;
     for (const Tensor& operand : operands) types.push_back(operand ? &operand.type() : nullptr);
-    if (context_.table->find(op, types, attrs, type) != nullptr) {
+    if (takes(context_, op, types, attrs, type)) {
       const NodeId value = rewriter_.append_call(op, operands, std::move(attrs), type);
       return Tensor::of_value(self, std::move(type), value);
     }
@@ -62,28 +63,23 @@ class LegalizingSink : public Sink {
 
 bool is_form(const OpDef* op) { return op == &kInput || op == &kParameter || op == &kOutput; }
 
-bool is_legal(const Graph& graph, NodeId id, const OpTable& table) {
+bool is_legal(const Graph& graph, NodeId id, const PassContext& context) {
   const Node& node = graph.node(id);
   if (is_form(node.op)) return true;
   if (node.op == &kGroup) {
     for (NodeId inner = 0; inner < node.body->size(); ++inner) {
-      if (!is_legal(*node.body, inner, table)) return false;
+      if (!is_legal(*node.body, inner, context)) return false;
     }
     return true;
   }
-  std::vector<const TensorType*> types;
-  types.reserve(node.operands.size());
-  for (const NodeId operand : node.operands) {
-    types.push_back(operand == kAbsent ? nullptr : &graph.node(operand).type);
-  }
-  return table.find(*node.op, types, node.attrs, node.type) != nullptr;
+  return takes(context, *node.op, operand_types(graph, node), node.attrs, node.type);
 }
 
 /// Takes groups with an illegal part apart: their label would promise what is not there.
-Graph without_illegal_groups(const Graph& graph, const OpTable& table) {
+Graph without_illegal_groups(const Graph& graph, const PassContext& context) {
   GraphRewriter rewriter(graph);
   for (NodeId id = 0; id < graph.size(); ++id) {
-    if (graph.node(id).op == &kGroup && !is_legal(graph, id, table)) {
+    if (graph.node(id).op == &kGroup && !is_legal(graph, id, context)) {
       rewriter.inline_group(id);
     } else {
       rewriter.copy(id);
@@ -97,11 +93,11 @@ Result<Graph> run(const Graph& given, PassContext& context) {
     return fail("pass-needs-table", "legalize was run without a target's table", {},
                 "name a target");
   }
-  const Graph graph = without_illegal_groups(given, *context.table);
+  const Graph graph = without_illegal_groups(given, context);
   GraphRewriter rewriter(graph);
   try {
     for (NodeId id = 0; id < graph.size(); ++id) {
-      if (is_legal(graph, id, *context.table)) {
+      if (is_legal(graph, id, context)) {
         rewriter.copy(id);
         continue;
       }

@@ -62,11 +62,17 @@ using Evaluator = std::function<Result<Array>(const OpDef& op, std::span<const A
 /// does nothing, except `legalize`, which needs a table.
 struct PassContext {
   const OpTable* table = nullptr;          ///< what the target runs itself
+  Granularity granularity = {};            ///< what it takes whole without a row
   std::string_view target = {};            ///< its name, for diagnostics
   Evaluator evaluate = nullptr;            ///< without it nothing is folded
   const Parameters* parameters = nullptr;  ///< without it only one path equals itself
   PassReport report = {};
 };
+
+/// Whether the target runs this call itself, by its table, or takes it whole, by its granularity.
+/// The context has a table.
+bool takes(const PassContext& context, const OpDef& op, TypeRefs operands, const Attrs& attrs,
+           const TensorType& result);
 
 /// A pass. Records live as long as the lists that name them.
 struct Pass {

@@ -14,6 +14,7 @@ extern const Pass kFoldConstants;
 
 // Legality, by the table of the context.
 extern const Pass kLegalize;
+extern const Pass kWidenDtypes;
 
 // Fusions: groups that the cpu runs as one, and ops that it runs better.
 extern const Pass kFuseAddLayerNorm;

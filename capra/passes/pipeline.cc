@@ -23,6 +23,7 @@ constexpr const Pass* kAll[] = {
     &kLegalize,         &kRaiseAttention,
     &kRaiseGelu,        &kRaiseLayerNorm,
     &kRaiseNarrow,      &kRaiseSoftmax,
+    &kWidenDtypes,
 };
 
 constexpr const Pass* kCore[] = {

@@ -3,33 +3,86 @@
 
 #include <utility>
 
+#include "capra/passes/passes.h"
+#include "capra/runtime/narrowed_sink.h"
+
 namespace capra {
 namespace {
 
-PassList legalization() {
-  static const Pass* const kLegalize[] = {find_pass("legalize")};
-  CAPRA_CHECK(kLegalize[0] != nullptr);
-  return kLegalize;
+template <class T>
+void take_where_null(T& field, T base) {
+  if (field == nullptr) field = base;
+}
+
+Granularity granularity_of(const Target& target) {
+  return target.optimizer.granularity == nullptr ? Granularity() : target.optimizer.granularity();
+}
+
+std::vector<const Pass*> approximating_passes(const Target& whole) {
+  std::vector<const Pass*> passes;
+  if (whole.optimizer.dag_passes == nullptr) return passes;
+  for (const Pass* pass : whole.optimizer.dag_passes()) {
+    if (pass->effect == NumericEffect::Approximate) passes.push_back(pass);
+  }
+  return passes;
+}
+
+// The target whose kernels an eager call of `target` runs, or null.
+const Target* eager_owner(const Target& target) {
+  const Target* owner = &target;
+  while (owner != nullptr && owner->eager == nullptr) owner = owner->base;
+  return owner;
 }
 
 }  // namespace
 
+Target resolved(const Target& target) {
+  Target whole = target;
+  for (const Target* base = target.base; base != nullptr; base = base->base) {
+    take_where_null(whole.table, base->table);
+    take_where_null(whole.optimizer.tape_passes, base->optimizer.tape_passes);
+    take_where_null(whole.optimizer.dag_passes, base->optimizer.dag_passes);
+    take_where_null(whole.optimizer.granularity, base->optimizer.granularity);
+    take_where_null(whole.availability, base->availability);
+    take_where_null(whole.eager, base->eager);
+    take_where_null(whole.compile, base->compile);
+  }
+  return whole;
+}
+
+Availability availability_of(const Target& target) {
+  const Target whole = resolved(target);
+  return whole.availability == nullptr ? Availability() : whole.availability();
+}
+
+Context eager_context(const Target& target, const Parameters* parameters,
+                      std::shared_ptr<ThreadPool> pool) {
+  const Target* owner = eager_owner(target);
+  if (owner == nullptr) return {};
+  Context inner = owner->eager(parameters, std::move(pool));
+  const Target whole = resolved(target);
+  if (whole.table == nullptr || whole.table == resolved(*owner).table) return inner;
+  return make_narrowed_context(target.name, *whole.table, granularity_of(whole), std::move(inner));
+}
+
 Evaluator eager_evaluator(const Target& target, std::shared_ptr<ThreadPool> pool) {
-  if (target.eager == nullptr || target.table == nullptr) return nullptr;
-  return
-      [context = target.eager(nullptr, std::move(pool))](
-          const OpDef& op, std::span<const Array> operands, const Attrs& attrs) -> Result<Array> {
-        std::vector<Tensor> tensors;
-        tensors.reserve(operands.size());
-        for (const Array& operand : operands) {
-          tensors.push_back(operand ? Tensor::of_data(context, operand) : Tensor());
-        }
-        try {
-          return apply(op, tensors, attrs, context).array();
-        } catch (const Error& error) {
-          return fail(error.diagnostic());
-        }
-      };
+  const Target* owner = eager_owner(target);
+  // Without a table ops run as defined, on wider numbers than the graph's.
+  if (owner == nullptr || resolved(*owner).table == nullptr) return nullptr;
+  const Context eager = eager_context(target, nullptr, std::move(pool));
+  return [eager](const OpDef& op, std::span<const Array> operands,
+                 const Attrs& attrs) -> Result<Array> {
+    std::vector<Tensor> tensors;
+    tensors.reserve(operands.size());
+    for (const Array& operand : operands) {
+      tensors.push_back(operand ? Tensor::of_data(eager, operand) : Tensor());
+    }
+    try {
+      return apply(op, tensors, attrs, eager).array();
+    } catch (const Error& error) {
+      return fail(error.diagnostic());
+    }
+  };
 }
 
 Result<const Target*> find_target(TargetSet targets, std::string_view name) {
@@ -42,13 +95,24 @@ Result<const Target*> find_target(TargetSet targets, std::string_view name) {
               "targets: " + known);
 }
 
+Result<Graph> approximate_for(const Target& target, Graph graph, std::vector<std::string>* lines) {
+  PassContext context{.target = target.name};
+  CAPRA_ASSIGN(graph, run_passes(graph, approximating_passes(resolved(target)), context));
+  if (lines != nullptr) {
+    lines->insert(lines->end(), context.report.lines.begin(), context.report.lines.end());
+  }
+  return graph;
+}
+
 Result<Graph> optimize(const Target& target, Graph graph, const Parameters& parameters,
                        const CompileOptions& options) {
-  PassContext context{.table = target.table,
-                      .target = target.name,
+  const Target whole = resolved(target);
+  const TargetOptimizer& hooks = whole.optimizer;
+  PassContext context{.table = whole.table,
+                      .granularity = granularity_of(whole),
+                      .target = whole.name,
                       .evaluate = eager_evaluator(target, options.pool),
                       .parameters = &parameters};
-  const TargetOptimizer& hooks = target.optimizer;
   if (hooks.tape_passes != nullptr && options.optimize) {
     Tape tape = build_tape(graph);
     for (const TapePass* pass : hooks.tape_passes()) {
@@ -61,8 +125,10 @@ Result<Graph> optimize(const Target& target, Graph graph, const Parameters& para
     if (hooks.dag_passes != nullptr) {
       CAPRA_ASSIGN(graph, run_passes(graph, hooks.dag_passes(), context));
     }
-  } else if (target.table != nullptr) {
-    CAPRA_ASSIGN(graph, run_passes(graph, legalization(), context));
+  } else {
+    std::vector<const Pass*> passes = approximating_passes(whole);
+    if (whole.table != nullptr) passes.push_back(&kLegalize);
+    CAPRA_ASSIGN(graph, run_passes(graph, passes, context));
   }
   if (options.report != nullptr) *options.report = std::move(context.report);
   return graph;
@@ -71,13 +137,14 @@ Result<Graph> optimize(const Target& target, Graph graph, const Parameters& para
 Result<std::unique_ptr<Executable>> compile(const Target& target, Graph graph,
                                             const Parameters& parameters,
                                             const CompileOptions& options) {
-  if (target.compile == nullptr) {
+  const Target whole = resolved(target);
+  if (whole.compile == nullptr) {
     return fail("target-not-executable",
                 "target " + std::string(target.name) + " writes programs and does not run them", {},
                 "choose a target that runs, such as cpu");
   }
   CAPRA_ASSIGN(graph, optimize(target, std::move(graph), parameters, options));
-  return target.compile(graph, parameters, options);
+  return whole.compile(graph, parameters, options);
 }
 
 }  // namespace capra

@@ -27,11 +27,13 @@ struct TapePass {
   Result<Tape> (*run)(Tape tape, PassContext& context) = nullptr;
 };
 
-/// What a target adds to compilation. Each hook may be null: it adds nothing there.
+/// What a target adds to compilation. Each hook may be null: the base's, or nothing.
 struct TargetOptimizer {
   std::span<const TapePass* const> (*tape_passes)() = nullptr;  ///< run once, in order
   /// Run to a fixed point after the core passes; where the target has a table, they legalize by it.
   PassList (*dag_passes)() = nullptr;
+  /// What `legalize` leaves whole beside the ops that the table has rows for.
+  Granularity (*granularity)() = nullptr;
 };
 
 /// What a target needs of the machine, and what of that is not here.
@@ -42,7 +44,8 @@ struct Availability {
 };
 
 struct CompileOptions {
-  /// False: the graph is only legalized, and runs op by op.
+  /// False: the graph is only legalized, by the target's approximations and its table, and runs op
+  /// by op.
   bool optimize = true;
   /// For work done once, such as packing weights; null: the calling thread alone.
   std::shared_ptr<ThreadPool> pool = nullptr;
@@ -53,10 +56,13 @@ struct CompileOptions {
 /// One machine, dialect or vendor tool. Records are constants; their address is their identity.
 struct Target {
   std::string_view name;
-  std::string_view summary;        ///< one sentence
+  std::string_view summary;  ///< one sentence
+  /// The target that this one is a variant of, or null. Whatever this record leaves null (table,
+  /// each hook, availability, eager, compile) is the base's; read such fields through `resolved`.
+  const Target* base = nullptr;
   const OpTable* table = nullptr;  ///< what it runs natively; null: it takes every op as it is
   TargetOptimizer optimizer = {};
-  Availability (*availability)() = nullptr;
+  Availability (*availability)() = nullptr;  ///< read it by `availability_of`
   /// An eager sink: calls on its tensors compute at once, with the same kernels.
   Context (*eager)(const Parameters* parameters, std::shared_ptr<ThreadPool> pool) = nullptr;
   /// From a graph that went through the passes.
@@ -70,9 +76,27 @@ using TargetSet = std::span<const Target* const>;
 /// The target called `name`; fails with `target-unknown`, which lists the known ones.
 Result<const Target*> find_target(TargetSet targets, std::string_view name);
 
+/// `target` with each null field taken from its nearest base that has it. Calls made in an eager
+/// context go by the table, so that context is made by `eager_context`, not by the field.
+Target resolved(const Target& target);
+
+/// What the target says of this machine; ready, in no words, when it says nothing.
+Availability availability_of(const Target& target);
+
+/// An eager context of the target: calls compute at once by its table and granularity, with the
+/// kernels of the base that has them. Empty for a target without an eager sink.
+Context eager_context(const Target& target, const Parameters* parameters = nullptr,
+                      std::shared_ptr<ThreadPool> pool = nullptr);
+
 /// Runs single ops with the target's own kernels, so that constants fold to the bits of running;
 /// null for a target that has none. `pool` null: the calling thread alone.
 Evaluator eager_evaluator(const Target& target, std::shared_ptr<ThreadPool> pool = nullptr);
+
+/// Runs those dag passes of the target that are approximations, as `optimize` does among the
+/// others. Where one graph runs eagerly too they come first, so that both compute the same
+/// function. `lines`, if given, receives what was recorded.
+Result<Graph> approximate_for(const Target& target, Graph graph,
+                              std::vector<std::string>* lines = nullptr);
 
 /// Runs the passes in the order of the architecture (tape passes, core passes, the target's own)
 /// and returns the graph that the target compiles. Fails with a pass's diagnostic or

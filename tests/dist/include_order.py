@@ -48,9 +48,9 @@ def check(repository, _):
             quoted, target = match.group(1) == '"', match.group(2)
             where = f"{path}:{text.count(chr(10), 0, match.start(1)) + 1}"
             parts = target.split("/")
-            if quoted and not (repository.root / target).exists():
-                if not target.endswith("_shaders.h"):
-                    yield f"{where}: \"{target}\" is not a path of the repository"
+            written = target.endswith("_shaders.h") or (repository.root / (target + ".in")).exists()
+            if quoted and not written and not (repository.root / target).exists():
+                yield f"{where}: \"{target}\" is not a path of the repository"
             if parts[0] == "capra" and len(parts) > 2 and parts[1] not in allowed:
                 yield f"{where}: {room} may not include {target}"
             if parts[0] in ("models", "tools", "python") and path.parts[0] == "capra":

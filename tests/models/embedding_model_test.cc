@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -12,7 +13,11 @@
 #include "capra/ops/gelu.h"
 #include "capra/ops/relu.h"
 #include "capra/ops/silu.h"
+#include "capra/passes/gelu_tanh.h"
+#include "capra/passes/pipeline.h"
+#include "capra/targets/cpu/target.h"
 #include "models/embedding_parts.h"
+#include "models/verify.h"
 #include "tests/models/small_model.h"
 
 namespace capra {
@@ -445,6 +450,38 @@ TEST(EmbeddingModel, AnApproximationIsRecordedAndMovesTheVectors) {
   EXPECT_DOUBLE_EQ(tanh.parts().approximations[0].max_abs_error, 4.8e-4);
   EXPECT_FALSE(same_bits(embed(exact, kTexts), embed(tanh, kTexts)));
   EXPECT_EQ(load_error(folder, {.approximate = {"gelu=cubic"}}), "approximation-unknown");
+}
+
+PassList tanh_passes() {
+  static const std::vector<const Pass*> kList = [] {
+    std::vector<const Pass*> list{&kGeluTanh};
+    list.insert(list.end(), cpu_passes().begin(), cpu_passes().end());
+    return list;
+  }();
+  return kList;
+}
+
+TEST(EmbeddingModel, ATargetThatApproximatesDoesSoEagerlyAndOptimized) {
+  const Target variant{.name = "variant",
+                       .summary = "The cpu with tanh for exact gelu.",
+                       .base = &cpu::kTarget,
+                       .optimizer = {.dag_passes = tanh_passes}};
+  const EmbeddingOptions options{.target = "variant", .targets = {&variant}};
+  const SmallModel folder;
+  const EmbeddingModel model = load(folder, options);
+  EXPECT_EQ(model.parts().approximations.size(), 2U);
+  EXPECT_EQ(std::ranges::count_if(model.remarks(),
+                                  [](const std::string& remark) {
+                                    return remark.starts_with("GELU_APPROX_LEGALIZED node=");
+                                  }),
+            2);
+  EXPECT_TRUE(
+      same_bits(embed(model, kTexts), embed(load(folder, {.approximate = {"gelu=tanh"}}), kTexts)));
+  const PackedTokens tokens{.ids = {1, 4, 5, 2}, .offsets = {0, 4}, .reports = {}};
+  const Verification verified = verify_model(model, tokens, nullptr).value_or_throw();
+  EXPECT_EQ(verified.target, "variant");
+  EXPECT_EQ(verified.differing_values, 0);
+  EXPECT_EQ(load_error(folder, {.target = "cpu", .targets = {&variant}}), "target-unknown");
 }
 
 TEST(EmbeddingModel, AVectorThatIsNotFiniteIsAnError) {

@@ -61,6 +61,16 @@ class GraphTest(small_model.SmallModelTest):
         self.refused("graph", self.scratch / "none.tir", error="file-not-found")
 
 
+class PluginTest(driver.DriverTest):
+    def test_what_is_no_plugin_is_refused_wherever_there_is_a_target(self):
+        path = self.write("f.tir", GELU)
+        for command in (("run", path, "--input", "x=f32[4] [1, 2, 3, 4]"), ("graph", path), ("targets",), ("ops",),
+                        ("embed", self.scratch, "--text", "a"), ("verify", self.scratch), ("inspect", self.scratch)):
+            with self.subTest(command=command):
+                self.refused(*command, "--plugin", path, error="plugin-not-loadable")
+                self.refused(*command, "--plugin", self.scratch / "none.so", error="file-not-found")
+
+
 class OptTest(driver.DriverTest):
     TWICE = """graph @f {
   %x = input {name = "x"} : f32[2]

@@ -7,6 +7,8 @@
 
 #include "capra/base/nearest_name.h"
 #include "capra/base/version.h"
+#include "capra/runtime/plugin.h"
+#include "capra/targets/all_targets.h"
 #include "tools/capra/command.h"
 #include "tools/capra/output.h"
 
@@ -80,8 +82,17 @@ void add_threads(CLI::App& app, int& threads) {
       ->check(CLI::Range(1, 4096));
 }
 
-void add_target(CLI::App& app, std::string& target) {
-  takes(app.add_option("--target", target, "cpu, or interp (double precision)"), "NAME", kRunning);
+void add_plugins(CLI::App& app, TargetOptions& options) {
+  takes(app.add_option("--plugin", options.plugins, "a shared library with targets; repeatable"),
+        "FILE", kRunning)
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+void add_target(CLI::App& app, TargetOptions& options, std::string& target) {
+  takes(app.add_option("--target", target, "cpu, interp (double precision), or of a plugin"),
+        "NAME", kRunning);
+  add_plugins(app, options);
 }
 
 void add_approximate(CLI::App& app, std::vector<std::string>& approximate) {
@@ -94,7 +105,7 @@ void add_approximate(CLI::App& app, std::vector<std::string>& approximate) {
 void add_model(CLI::App& app, ModelOptions& options, const char* what) {
   app.add_option("model", options.model, what)->required()->option_text("MODEL");
   EmbeddingOptions& embedding = options.embedding;
-  add_target(app, embedding.target);
+  add_target(app, options, embedding.target);
   add_threads(app, embedding.threads);
   add_approximate(app, embedding.approximate);
   takes(app.add_option("--max-length", embedding.max_length,
@@ -141,6 +152,18 @@ void add_head(CLI::App& app, EmbeddingOptions& embedding) {
 
 void example(CLI::App& app, const std::string& line) { app.footer("Example:\n  " + line); }
 
+// What a command needs before it runs: its targets.
+Status load_targets(OutputOptions&) { return {}; }
+Status load_targets(TargetOptions& options) {
+  CAPRA_ASSIGN(options.targets, with_plugins(all_targets(), options.plugins));
+  return {};
+}
+Status load_targets(ModelOptions& options) {
+  CAPRA_TRY(load_targets(static_cast<TargetOptions&>(options)));
+  options.embedding.targets = options.targets;
+  return {};
+}
+
 // One subcommand: its options live as long as the command that runs with them.
 template <class Options>
 std::shared_ptr<Options> subcommand(CLI::App& root, Command& chosen, const std::string& name,
@@ -150,7 +173,12 @@ std::shared_ptr<Options> subcommand(CLI::App& root, Command& chosen, const std::
   CLI::App* app = root.add_subcommand(name, summary);
   app->group("Commands")->set_help_flag("-h,--help", "this text")->group("");
   declare(*app, *options);
-  app->callback([&chosen, options, run] { chosen = [options, run] { return run(*options); }; });
+  app->callback([&chosen, options, run] {
+    chosen = [options, run]() -> Result<int> {
+      CAPRA_TRY(load_targets(*options));
+      return run(*options);
+    };
+  });
   return options;
 }
 
@@ -233,7 +261,7 @@ void declare_run(CLI::App& app, RunOptions& options) {
       ->allow_extra_args(false);
   takes(app.add_option("--parameters", options.parameters, "safetensors with the parameters"),
         "FILE", kInput);
-  add_target(app, options.target);
+  add_target(app, options, options.target);
   add_threads(app, options.threads);
   add_approximate(app, options.approximate);
   takes(app.add_option("--output", options.output, "a safetensors file; default: print"), "FILE",
@@ -300,7 +328,8 @@ void declare_explain(CLI::App& app, ExplainOptions& options) {
   example(app, "capra explain weights-incomplete");
 }
 
-void declare_list(CLI::App& app, OutputOptions& options, const std::string& line) {
+void declare_list(CLI::App& app, TargetOptions& options, const std::string& line) {
+  add_plugins(app, options);
   add_common(app, options);
   example(app, line);
 }
@@ -386,12 +415,12 @@ Result<Command> parse_command_line(int argc, const char* const* argv) {
   subcommand<RunOptions>(root, chosen, "run", "execute graph text", run_run, declare_run);
   subcommand<ExportOptions>(root, chosen, "export", "write a program for another machine",
                             run_export, declare_export);
-  subcommand<OutputOptions>(
+  subcommand<TargetOptions>(
       root, chosen, "ops", "the ops and which target runs them", run_ops,
-      [](CLI::App& app, OutputOptions& options) { declare_list(app, options, "capra ops"); });
-  subcommand<OutputOptions>(
+      [](CLI::App& app, TargetOptions& options) { declare_list(app, options, "capra ops"); });
+  subcommand<TargetOptions>(
       root, chosen, "targets", "the targets and what they need", run_targets,
-      [](CLI::App& app, OutputOptions& options) { declare_list(app, options, "capra targets"); });
+      [](CLI::App& app, TargetOptions& options) { declare_list(app, options, "capra targets"); });
   subcommand<DocsOptions>(root, chosen, "docs", "write the operator pages", run_docs, declare_docs);
   subcommand<ExplainOptions>(root, chosen, "explain", "what a diagnostic code means", run_explain,
                              declare_explain);

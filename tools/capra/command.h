@@ -27,8 +27,14 @@ struct OutputOptions {
   bool quiet = false;
 };
 
+/// A command that has to do with targets: those built in, and those of --plugin.
+struct TargetOptions : OutputOptions {
+  std::vector<std::string> plugins;    ///< --plugin: shared libraries
+  std::vector<const Target*> targets;  ///< all there are, sorted by name
+};
+
 /// A command that loads a model.
-struct ModelOptions : OutputOptions {
+struct ModelOptions : TargetOptions {
   std::string model;
   EmbeddingOptions embedding;
 };
@@ -71,7 +77,7 @@ struct OptOptions : OutputOptions {
   bool verify_each = false;
 };
 
-struct RunOptions : OutputOptions {
+struct RunOptions : TargetOptions {
   std::string file;
   std::vector<std::string> inputs;  ///< name=FILE
   std::string parameters;           ///< a safetensors file; empty: none
@@ -118,8 +124,8 @@ Result<int> run_graph(const GraphOptions& options);
 Result<int> run_opt(const OptOptions& options);
 Result<int> run_run(const RunOptions& options);
 Result<int> run_export(const ExportOptions& options);
-Result<int> run_ops(const OutputOptions& options);
-Result<int> run_targets(const OutputOptions& options);
+Result<int> run_ops(const TargetOptions& options);
+Result<int> run_targets(const TargetOptions& options);
 Result<int> run_docs(const DocsOptions& options);
 Result<int> run_explain(const ExplainOptions& options);
 Result<int> run_bench(const BenchOptions& options);

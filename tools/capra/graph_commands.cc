@@ -95,7 +95,7 @@ Result<Parameters> read_parameters(const std::string& path) {
 }
 
 Result<int> run_graph(const GraphOptions& options) {
-  CAPRA_ASSIGN(const Target* target, find_target(all_targets(), options.embedding.target));
+  CAPRA_ASSIGN(const Target* target, find_target(options.targets, options.embedding.target));
   CAPRA_ASSIGN(Subject subject, open_subject(options));
   const std::string format = options.json ? "json" : options.format;
   if (options.stage == "tape") {
@@ -181,18 +181,21 @@ Result<int> run_opt(const OptOptions& options) {
 }
 
 Result<int> run_run(const RunOptions& options) {
-  CAPRA_ASSIGN(const Target* target, find_target(all_targets(), options.target));
+  CAPRA_ASSIGN(const Target* target, find_target(options.targets, options.target));
   CAPRA_ASSIGN(Graph graph, read_graph(options.file));
   std::vector<std::string> lines;
   CAPRA_ASSIGN(graph, approximate(std::move(graph), options.approximate, target->name, &lines));
-  if (!options.quiet) {
-    for (const std::string& line : lines) fmt::print(stderr, "note: {}\n", line);
-  }
   CAPRA_ASSIGN(const Parameters parameters, read_parameters(options.parameters));
   CompileOptions compile_options;
+  PassReport report;
+  compile_options.report = &report;
   compile_options.pool = std::make_shared<ThreadPool>(options.threads);
   CAPRA_ASSIGN(const std::unique_ptr<Executable> executable,
                compile(*target, std::move(graph), parameters, compile_options));
+  lines.insert(lines.end(), report.lines.begin(), report.lines.end());
+  if (!options.quiet) {
+    for (const std::string& line : lines) fmt::print(stderr, "note: {}\n", line);
+  }
 
   std::vector<Array> values(executable->inputs().size());
   for (const std::string& binding : options.inputs) {

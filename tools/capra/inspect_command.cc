@@ -104,7 +104,7 @@ Result<int> run_inspect(const InspectOptions& options) {
   CAPRA_ASSIGN(const EmbeddingModel model, EmbeddingModel::load(options.model, options.embedding));
   const EmbeddingModel::Parts& parts = model.parts();
   std::vector<DescriptionLine> lines = model.describe();
-  const Availability availability = parts.target->availability();
+  const Availability availability = availability_of(*parts.target);
   lines.emplace_back("target", fmt::format("{} ({})", parts.target->name, availability.detail));
   lines.emplace_back("threads", std::to_string(model.threads()));
 

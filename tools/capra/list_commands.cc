@@ -15,16 +15,27 @@ namespace {
 
 std::vector<DocTarget> doc_targets() {
   std::vector<DocTarget> targets;
-  for (const Target* target : all_targets()) targets.push_back({target->name, target->table});
+  for (const Target* target : all_targets()) {
+    targets.push_back({target->name, resolved(*target).table});
+  }
   return targets;
+}
+
+// `kept`: no row, but taken whole.
+std::string_view support_of(const OpDef& op, const Target& target) {
+  const Target whole = resolved(target);
+  const auto granularity = whole.optimizer.granularity;
+  const bool native = whole.table == nullptr || whole.table->names(op);
+  if (!native && granularity != nullptr && granularity().keeps(op)) return "kept";
+  return op_support(op, whole.table);
 }
 
 }  // namespace
 
-Result<int> run_ops(const OutputOptions& options) {
+Result<int> run_ops(const TargetOptions& options) {
   Json rows = Json::array();
   std::string text = fmt::format("{:<14}", "op");
-  for (const Target* target : all_targets()) text += fmt::format(" {:<12}", target->name);
+  for (const Target* target : options.targets) text += fmt::format(" {:<12}", target->name);
   text += " summary\n";
   for (const OpDef* op : all_ops()) {
     Json row = Json::object();
@@ -32,8 +43,8 @@ Result<int> run_ops(const OutputOptions& options) {
     row.set("primitive", op->decompose == nullptr);
     Json support = Json::object();
     text += fmt::format("{:<14}", op->name);
-    for (const Target* target : all_targets()) {
-      const std::string_view how = op_support(*op, target->table);
+    for (const Target* target : options.targets) {
+      const std::string_view how = support_of(*op, *target);
       support.set(std::string(target->name), how);
       text += fmt::format(" {:<12}", how);
     }
@@ -45,11 +56,11 @@ Result<int> run_ops(const OutputOptions& options) {
   return kDone;
 }
 
-Result<int> run_targets(const OutputOptions& options) {
+Result<int> run_targets(const TargetOptions& options) {
   Json rows = Json::array();
   std::string text;
-  for (const Target* target : all_targets()) {
-    const Availability availability = target->availability();
+  for (const Target* target : options.targets) {
+    const Availability availability = availability_of(*target);
     const bool ready = availability.missing.empty();
     text += fmt::format("{:<10} {:<8} {}\n", target->name, ready ? "ready" : "missing",
                         target->summary);

@@ -44,7 +44,7 @@ Result<Outcome> run_passes_by_name(const Graph& graph, const RunMode& mode) {
   PassContext context;
   if (!mode.target.empty()) {
     CAPRA_ASSIGN(const Target* target, find_target(all_targets(), mode.target));
-    context.table = target->table;
+    context.table = resolved(*target).table;
     context.target = target->name;
     context.evaluate = eager_evaluator(*target);
   }

@@ -1,0 +1,104 @@
+// Loading a plugin: find the function, compare the identities, and only then look at the targets.
+#include "capra/runtime/plugin.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+namespace capra {
+namespace {
+
+constexpr const char* kEntry = "capra_plugin";
+constexpr const char* kRebuild =
+    "build the plugin again, with the compiler and the installed package of the capra that loads "
+    "it";
+
+std::string_view text_of(const char* text) { return text == nullptr ? "nothing" : text; }
+
+Failure differs(const char* code, std::string_view what, std::string_view of_plugin,
+                std::string_view of_library, const std::string& path) {
+  return fail(
+      code,
+      fmt::format("the plugin was built for {} {}, this capra is {}", what, of_plugin, of_library),
+      path, kRebuild);
+}
+
+Status check_identity(const Plugin* plugin, const std::string& path) {
+  if (plugin == nullptr || plugin->magic != Plugin::kMagic) {
+    return fail(
+        "plugin-magic",
+        plugin == nullptr
+            ? fmt::format("{} gave nothing", kEntry)
+            : fmt::format("what {} gave starts with {:#018x}, a plugin starts with {:#018x}",
+                          kEntry, plugin->magic, Plugin::kMagic),
+        path, "return the address of a capra::Plugin whose first fields are left as they are");
+  }
+  const Plugin own;
+  if (text_of(plugin->version) != own.version) {
+    return differs("plugin-version", "version", text_of(plugin->version), own.version, path);
+  }
+  if (text_of(plugin->compiler) != own.compiler) {
+    return differs("plugin-compiler", "compiler", text_of(plugin->compiler), own.compiler, path);
+  }
+  if (plugin->op_table_hash != own.op_table_hash) {
+    return differs("plugin-op-table", "op table", fmt::format("{:016x}", plugin->op_table_hash),
+                   fmt::format("{:016x}", own.op_table_hash), path);
+  }
+  return {};
+}
+
+Result<TargetSet> targets_of(void* library, const std::string& path) {
+  void* const entry = dlsym(library, kEntry);
+  if (entry == nullptr) {
+    return fail("plugin-entry-missing", fmt::format("the library has no function {}", kEntry), path,
+                fmt::format("a plugin defines extern \"C\" const capra::Plugin* {}()", kEntry));
+  }
+  const Plugin* plugin = reinterpret_cast<const Plugin* (*)()>(entry)();
+  CAPRA_TRY(check_identity(plugin, path));
+  return plugin->targets;
+}
+
+}  // namespace
+
+Result<TargetSet> load_plugin(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path place = std::filesystem::absolute(path, error);
+  if (error || !std::filesystem::exists(place, error)) {
+    return fail("file-not-found", "there is no such file", path,
+                "give the path of a shared library");
+  }
+  // A name with a slash is a place: nothing is searched for.
+  void* const library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* reason = dlerror();
+    return fail("plugin-not-loadable",
+                fmt::format("the file cannot be loaded as a shared library: {}", text_of(reason)),
+                path, "give a shared library; where it lacks a symbol of capra, build it again");
+  }
+  Result<TargetSet> targets = targets_of(library, path);
+  if (!targets.ok()) dlclose(library);
+  return targets;
+}
+
+Result<std::vector<const Target*>> with_plugins(TargetSet targets,
+                                                std::span<const std::string> plugins) {
+  std::vector<const Target*> all(targets.begin(), targets.end());
+  for (const std::string& path : plugins) {
+    CAPRA_ASSIGN(const TargetSet brought, load_plugin(path));
+    for (const Target* target : brought) {
+      if (std::ranges::find(all, target->name, &Target::name) != all.end()) {
+        return fail("target-name-taken",
+                    fmt::format("there is a target called '{}' already", target->name), path,
+                    "give the plugin once, and a name to its target that no other has");
+      }
+      all.push_back(target);
+    }
+  }
+  std::ranges::sort(all, {}, &Target::name);
+  return all;
+}
+
+}  // namespace capra

@@ -176,6 +176,7 @@ class Emitter {
       const Node& node = graph.node(id);
       if (node.op == &kInput) continue;
       std::vector<ValueId> operands;
+      operands.reserve(node.operands.size());
       for (const NodeId operand : node.operands) {
         operands.push_back(operand == kAbsent ? -1 : values[static_cast<size_t>(operand)]);
       }
@@ -210,6 +211,7 @@ class Emitter {
     const Node& node = graph.node(id);
     if (!in_body && keeping_.keeps(*node.op)) return composite(builder, graph, node, operands);
     std::vector<const TensorType*> types;
+    types.reserve(node.operands.size());
     for (const NodeId operand : node.operands) {
       types.push_back(operand == kAbsent ? nullptr : &graph.node(operand).type);
     }

@@ -277,7 +277,8 @@ void declare_export(CLI::App& app, ExportOptions& options) {
   takes(app.add_option("--parameters", options.parameters,
                        "safetensors with the parameters of FILE.tir"),
         "FILE", kInput);
-  takes(app.add_option("--target", options.target, "stablehlo"), "NAME", kRunning);
+  takes(app.add_option("--target", options.target, "stablehlo, or of a plugin"), "NAME", kRunning);
+  add_plugins(app, options);
   add_approximate(app, options.approximate);
   takes(app.add_option("--keep-fused", options.keep_fused, "ops that stay one composite each"),
         "A,B", kRunning)

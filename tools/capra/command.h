@@ -87,7 +87,7 @@ struct RunOptions : TargetOptions {
   int threads = 0;
 };
 
-struct ExportOptions : OutputOptions {
+struct ExportOptions : TargetOptions {
   std::string model;       ///< a model folder, or FILE.tir
   std::string parameters;  ///< a safetensors file with those of FILE.tir; empty: none
   std::string target = "stablehlo";

@@ -21,7 +21,6 @@
 #include "capra/ir/verify.h"
 #include "capra/ops/all_ops.h"
 #include "capra/passes/approximate.h"
-#include "capra/targets/all_targets.h"
 #include "capra/targets/stablehlo/emit.h"
 #include "capra/targets/stablehlo/iree_flags.h"
 #include "capra/targets/stablehlo/irpa.h"
@@ -203,15 +202,15 @@ Status add_artifact(Json& artifacts, const NewFolder& folder, const char* name) 
 }  // namespace
 
 Result<int> run_export(const ExportOptions& options) {
-  CAPRA_ASSIGN(const Target* target, find_target(all_targets(), options.target));
-  if (target != &stablehlo::kTarget) {
+  CAPRA_ASSIGN(const Target* target, find_target(options.targets, options.target));
+  if (resolved(*target).table != stablehlo::kTarget.table) {
     return fail("target-writes-nothing",
                 "target " + options.target + " runs graphs and writes no program", "--target",
-                "use stablehlo");
+                "use stablehlo, or a target that derives from it and has its table");
   }
   PassReport passes;
   stablehlo::EmitOptions emit_options{
-      .keep_fused = options.keep_fused, .chlo = options.chlo, .report = &passes};
+      .target = target, .keep_fused = options.keep_fused, .chlo = options.chlo, .report = &passes};
   CAPRA_ASSIGN(emit_options.external_from, external_from(options.constants));
   CAPRA_ASSIGN(NewFolder folder, NewFolder::create(options.output));
   const bool is_text = options.model.ends_with(".tir");
@@ -219,6 +218,7 @@ Result<int> run_export(const ExportOptions& options) {
   std::vector<std::string> lines;
   CAPRA_ASSIGN(subject.graph,
                approximate(std::move(subject.graph), options.approximate, target->name, &lines));
+  CAPRA_ASSIGN(subject.graph, approximate_for(*target, std::move(subject.graph), &lines));
   CAPRA_ASSIGN(const stablehlo::Module module,
                stablehlo::emit(subject.graph, subject.parameters, emit_options));
 

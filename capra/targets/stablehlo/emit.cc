@@ -19,34 +19,18 @@
 #include "capra/passes/pipeline.h"
 #include "capra/targets/stablehlo/irpa.h"
 #include "capra/targets/stablehlo/ops.h"
-#include "capra/targets/stablehlo/target.h"
 
 namespace capra::stablehlo {
 namespace {
 
-// The table with a row for each kept op, which stands before those of the ops' own forms.
-class KeepingTable {
- public:
-  KeepingTable(const std::vector<const OpDef*>& kept, const OpTable& forms) {
-    for (const OpDef* op : kept) kept_.push_back({.op = op});
-    for (const OpRow& row : kept_) rows_.push_back(&row);
-    rows_.insert(rows_.end(), forms.rows().begin(), forms.rows().end());
-  }
-  KeepingTable(const KeepingTable&) = delete;
-  KeepingTable& operator=(const KeepingTable&) = delete;
-
-  OpTable table() const { return OpTable(rows_); }
-  bool keeps(const OpDef& op) const {
-    return std::ranges::find(kept_, &op, &OpRow::op) != kept_.end();
-  }
-
- private:
-  std::vector<OpRow> kept_;
-  std::vector<const OpRow*> rows_;
-};
-
-Result<std::vector<const OpDef*>> find_kept(const std::vector<std::string>& names) {
+// What the target keeps whole, and what is named beside it.
+Result<std::vector<const OpDef*>> find_kept(const Target& target,
+                                            const std::vector<std::string>& names) {
   std::vector<const OpDef*> kept;
+  if (target.optimizer.granularity != nullptr) {
+    const Granularity own = target.optimizer.granularity();
+    kept.assign(own.kept.begin(), own.kept.end());
+  }
   for (const std::string& name : names) {
     const OpDef* op = find_op(all_ops(), name);
     if (op == nullptr) {
@@ -124,16 +108,16 @@ std::string pattern_text(const TensorType& type, std::map<std::string, size_t>& 
 
 class Emitter {
  public:
-  Emitter(const Parameters& parameters, const EmitOptions& options,
-          const std::vector<const OpDef*>& kept)
-      : parameters_(parameters),
+  Emitter(const Target& target, const Parameters& parameters, const EmitOptions& options,
+          std::span<const OpDef* const> kept)
+      : target_(target),
+        parameters_(parameters),
         options_(options),
         forms_(options.chlo ? kOpTable : kOpTableWithoutChlo),
-        keeping_(kept, forms_),
-        keeping_table_(keeping_.table()) {}
+        granularity_{kept} {}
 
   Result<Module> run(const Graph& graph) {
-    CAPRA_ASSIGN(const Graph legal, legalized(graph, keeping_table_));
+    CAPRA_ASSIGN(const Graph legal, legalized(graph, granularity_));
     taken_.insert(legal.name());
     try {
       module_.functions.push_back(function_of(legal, legal.name(), false));
@@ -146,14 +130,18 @@ class Emitter {
   }
 
  private:
-  Result<Graph> legalized(const Graph& graph, const OpTable& table) const {
-    PassContext context{.table = &table, .target = kTarget.name, .parameters = &parameters_};
+  Result<Graph> legalized(const Graph& graph, Granularity granularity) const {
+    PassContext context{.table = &forms_,
+                        .granularity = granularity,
+                        .target = target_.name,
+                        .parameters = &parameters_};
     std::vector<const Pass*> passes;
     if (options_.optimize) {
       const PassList core = core_passes();
       passes.assign(core.begin(), core.end());
     }
-    passes.push_back(&kLegalize);
+    const PassList own = target_.optimizer.dag_passes();
+    passes.insert(passes.end(), own.begin(), own.end());
     Result<Graph> legal = run_passes(without_groups(graph), passes, context);
     if (options_.report != nullptr) {
       PassReport& report = *options_.report;
@@ -209,7 +197,7 @@ class Emitter {
   ValueId call(FunctionBuilder& builder, const Graph& graph, NodeId id,
                const std::vector<ValueId>& operands, bool in_body) {
     const Node& node = graph.node(id);
-    if (!in_body && keeping_.keeps(*node.op)) return composite(builder, graph, node, operands);
+    if (!in_body && granularity_.keeps(*node.op)) return composite(builder, graph, node, operands);
     std::vector<const TensorType*> types;
     types.reserve(node.operands.size());
     for (const NodeId operand : node.operands) {
@@ -288,16 +276,16 @@ class Emitter {
                  .operands = {result},
                  .attrs = pack(OutputAttrs{"result"}),
                  .type = node.type});
-    const Graph legal = legalized(body, forms_).value_or_throw();
+    const Graph legal = legalized(body, {}).value_or_throw();
     bodies_.push_back(function_of(legal, unique, true));
     return unique;
   }
 
+  const Target& target_;
   const Parameters& parameters_;
   const EmitOptions& options_;
   const OpTable& forms_;
-  KeepingTable keeping_;
-  OpTable keeping_table_;
+  Granularity granularity_;
   Module module_;
   std::vector<Function> bodies_;
   std::map<std::string, std::string> body_names_;  ///< by op, attributes and types
@@ -307,8 +295,9 @@ class Emitter {
 }  // namespace
 
 Result<Module> emit(const Graph& graph, const Parameters& parameters, const EmitOptions& options) {
-  CAPRA_ASSIGN(const std::vector<const OpDef*> kept, find_kept(options.keep_fused));
-  return Emitter(parameters, options, kept).run(graph);
+  const Target target = resolved(*options.target);
+  CAPRA_ASSIGN(const std::vector<const OpDef*> kept, find_kept(target, options.keep_fused));
+  return Emitter(target, parameters, options, kept).run(graph);
 }
 
 }  // namespace capra::stablehlo

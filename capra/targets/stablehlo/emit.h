@@ -10,11 +10,15 @@
 #include "capra/ir/parameters.h"
 #include "capra/passes/pass.h"
 #include "capra/targets/stablehlo/module.h"
+#include "capra/targets/stablehlo/target.h"
 
 namespace capra::stablehlo {
 
 struct EmitOptions {
-  /// Names of ops that survive as `stablehlo.composite`, under the name and version of their record
+  /// `stablehlo`, or a target that derives from it: its passes run, and its granularity is kept.
+  const Target* target = &kTarget;
+  /// Names of more ops that survive as `stablehlo.composite`, under the name and version of their
+  /// record
   /// (`capra.<op>`, version 1, where it has none).
   std::vector<std::string> keep_fused = {};
   /// Parameters of at least so many bytes stand in an archive; none: all data stand in the module.

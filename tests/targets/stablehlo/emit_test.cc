@@ -5,6 +5,7 @@
 
 #include "capra/ir/text.h"
 #include "capra/ops/all_ops.h"
+#include "capra/ops/gelu.h"
 #include "tests/ops/conformance_calls.h"
 
 namespace capra::stablehlo {
@@ -100,6 +101,33 @@ TEST(Emit, ReportsWhatWasDecomposed) {
   ASSERT_TRUE(emit(graph, {}, {.report = &report}).ok());
   ASSERT_FALSE(report.rewrites.empty());
   EXPECT_EQ(report.rewrites[0].pass, "legalize");
+}
+
+Granularity gelu_whole() {
+  static const OpDef* const kKept[] = {&kGelu};
+  return {kKept};
+}
+
+TEST(Emit, ATargetThatDerivesKeepsItsOpsWhole) {
+  const Target npu{.name = "npu",
+                   .summary = "Keeps gelu.",
+                   .base = &kTarget,
+                   .optimizer = {.granularity = gelu_whole}};
+  const Graph graph = parse_graph(R"(graph @main {
+  %x = input : f32[2]
+  %y = gelu %x {approximate = false}
+  %z = softmax %y {axis = 0}
+  output %z
+}
+)",
+                                  all_ops())
+                          .value_or_throw();
+  const Module kept = emit(graph, {}, {.target = &npu}).value_or_throw();
+  ASSERT_EQ(kept.functions.size(), 2U);
+  EXPECT_EQ(kept.functions[1].name, "skainet_gelu_approximate_false_2xf32");
+  const Module more = emit(graph, {}, {.target = &npu, .keep_fused = {"softmax"}}).value_or_throw();
+  EXPECT_EQ(more.functions.size(), 3U);
+  EXPECT_EQ(emit(graph, {}).value_or_throw().functions.size(), 1U);
 }
 
 }  // namespace

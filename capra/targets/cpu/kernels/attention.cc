@@ -68,14 +68,20 @@ struct Job {
   }
 };
 
+// Columns of the panel of keys that starts at key j: the last one may be a single vector.
+HWY_INLINE size_t panel_width(const Job& job, size_t j) {
+  return job.packed_keys - j <= F32x16::kLanes ? F32x16::kLanes : kPanel;
+}
+
 // Scores of `rows` queries for all packed keys, not yet scaled.
 void make_scores(const Job& job, size_t rows, size_t seen) {
   const Scratch& s = job.scratch;
   const size_t head_dim = job.args->head_dim;
   const auto tile = tile_function<F32x16, kTileVectors>(rows);
   for (size_t j = 0; j < seen; j += kPanel) {
-    tile(s.queries, s.keys + j * head_dim, head_dim, s.keys, 0,
-         s.weights + j / kBlock * kBlock * rows + j % kBlock);
+    const auto function = panel_width(job, j) == kPanel ? tile : tile_function<F32x16, 1>(rows);
+    function(s.queries, s.keys + j * head_dim, head_dim, s.keys, 0,
+             s.weights + j / kBlock * kBlock * rows + j % kBlock);
   }
 }
 
@@ -288,7 +294,7 @@ void f32(const AttentionF32& args, size_t sequence, size_t head, size_t query_be
   const float* values = args.v + k_first * args.v_token + kv_head * args.v_head;
   for (size_t j = 0; j < job.packed_keys; j += kPanel) {
     pack_panel<F32x16>(keys + static_cast<ptrdiff_t>(j) * args.k_token, 1, args.k_token,
-                       args.head_dim, least(kPanel, job.packed_keys - j), kPanel,
+                       args.head_dim, least(kPanel, job.packed_keys - j), panel_width(job, j),
                        s.keys + j * args.head_dim);
   }
   for (size_t col = 0; col < args.value_dim; col += kPanel) {

@@ -76,16 +76,23 @@ bool is_legal(const Graph& graph, NodeId id, const PassContext& context) {
 }
 
 /// Takes groups with an illegal part apart: their label would promise what is not there.
-Graph without_illegal_groups(const Graph& graph, const PassContext& context) {
-  GraphRewriter rewriter(graph);
-  for (NodeId id = 0; id < graph.size(); ++id) {
-    if (graph.node(id).op == &kGroup && !is_legal(graph, id, context)) {
-      rewriter.inline_group(id);
-    } else {
-      rewriter.copy(id);
+/// What was inside may be such a group again.
+Graph without_illegal_groups(Graph graph, const PassContext& context) {
+  bool found = true;
+  while (found) {
+    found = false;
+    GraphRewriter rewriter(graph);
+    for (NodeId id = 0; id < graph.size(); ++id) {
+      if (graph.node(id).op == &kGroup && !is_legal(graph, id, context)) {
+        rewriter.inline_group(id);
+        found = true;
+      } else {
+        rewriter.copy(id);
+      }
     }
+    if (found) graph = std::move(rewriter).finish();
   }
-  return std::move(rewriter).finish();
+  return graph;
 }
 
 Result<Graph> run(const Graph& given, PassContext& context) {

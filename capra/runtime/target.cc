@@ -104,6 +104,16 @@ Result<Graph> approximate_for(const Target& target, Graph graph, std::vector<std
   return graph;
 }
 
+Result<Graph> run_tape_passes(const Target& target, Graph graph, PassContext& context) {
+  const Target whole = resolved(target);
+  if (whole.optimizer.tape_passes == nullptr) return graph;
+  Tape tape = build_tape(graph);
+  for (const TapePass* pass : whole.optimizer.tape_passes()) {
+    CAPRA_ASSIGN(tape, pass->run(std::move(tape), context));
+  }
+  return build_graph(std::move(tape));
+}
+
 Result<Graph> optimize(const Target& target, Graph graph, const Parameters& parameters,
                        const CompileOptions& options) {
   const Target whole = resolved(target);
@@ -113,14 +123,8 @@ Result<Graph> optimize(const Target& target, Graph graph, const Parameters& para
                       .target = whole.name,
                       .evaluate = eager_evaluator(target, options.pool),
                       .parameters = &parameters};
-  if (hooks.tape_passes != nullptr && options.optimize) {
-    Tape tape = build_tape(graph);
-    for (const TapePass* pass : hooks.tape_passes()) {
-      CAPRA_ASSIGN(tape, pass->run(std::move(tape), context));
-    }
-    graph = build_graph(std::move(tape));
-  }
   if (options.optimize) {
+    CAPRA_ASSIGN(graph, run_tape_passes(whole, std::move(graph), context));
     CAPRA_ASSIGN(graph, run_passes(graph, core_passes(), context));
     if (hooks.dag_passes != nullptr) {
       CAPRA_ASSIGN(graph, run_passes(graph, hooks.dag_passes(), context));

@@ -98,6 +98,9 @@ Evaluator eager_evaluator(const Target& target, std::shared_ptr<ThreadPool> pool
 Result<Graph> approximate_for(const Target& target, Graph graph,
                               std::vector<std::string>* lines = nullptr);
 
+/// The graph after the target's tape passes.
+Result<Graph> run_tape_passes(const Target& target, Graph graph, PassContext& context);
+
 /// Runs the passes in the order of the architecture (tape passes, core passes, the target's own)
 /// and returns the graph that the target compiles. Fails with a pass's diagnostic or
 /// `op-not-legal`.

@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "capra/base/new_file.h"
 #include "capra/base/number_text.h"
@@ -152,7 +154,8 @@ Json port_json(const std::string& name, const TensorType& type) {
   return row;
 }
 
-Json report_json(const Graph& graph, const stablehlo::Module& module, const PassReport& passes) {
+Json report_json(const Graph& graph, const stablehlo::Module& module, const PassReport& passes,
+                 const std::vector<Approximation>& in_force) {
   Json document = Json::object();
   document.set("capra", version()).set("target", stablehlo::kTarget.name);
   document.set("function", graph.name());
@@ -171,7 +174,7 @@ Json report_json(const Graph& graph, const stablehlo::Module& module, const Pass
   Json composites = Json::array();
   for (size_t i = 1; i < module.functions.size(); ++i) composites.push(module.functions[i].name);
   Json approximations = Json::array();
-  for (const Approximation& one : capra::approximations(graph)) {
+  for (const Approximation& one : in_force) {
     Json row = Json::object();
     row.set("node", one.node).set("from", one.legalized_from).set("to", one.legalized_to);
     row.set("reason", one.reason).set("max_abs_error", one.max_abs_error);
@@ -209,10 +212,10 @@ Result<int> run_export(const ExportOptions& options) {
                 "use stablehlo, or a target that derives from it and has its table");
   }
   PassReport passes;
+  std::vector<Approximation> in_force;
   stablehlo::EmitOptions emit_options{
       .target = target, .keep_fused = options.keep_fused, .chlo = options.chlo, .report = &passes};
   CAPRA_ASSIGN(emit_options.external_from, external_from(options.constants));
-  CAPRA_ASSIGN(NewFolder folder, NewFolder::create(options.output));
   const bool is_text = options.model.ends_with(".tir");
   CAPRA_ASSIGN(Subject subject, is_text ? open_text(options) : open_model(options));
   std::vector<std::string> lines;
@@ -222,6 +225,10 @@ Result<int> run_export(const ExportOptions& options) {
   CAPRA_ASSIGN(const stablehlo::Module module,
                stablehlo::emit(subject.graph, subject.parameters, emit_options));
 
+  for (std::string& line : passes.lines) {
+    if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
+  }
+  CAPRA_ASSIGN(NewFolder folder, NewFolder::create(options.output));
   Json artifacts = Json::array();
   CAPRA_TRY(write_file(folder.file(kProgramFile), stablehlo::print_module(module)));
   CAPRA_TRY(add_artifact(artifacts, folder, kProgramFile));
@@ -231,7 +238,7 @@ Result<int> run_export(const ExportOptions& options) {
   }
   CAPRA_TRY(write_file(folder.file(kFlagsFile), stablehlo::iree_compile_flags()));
   CAPRA_TRY(add_artifact(artifacts, folder, kFlagsFile));
-  Json report = report_json(subject.graph, module, passes);
+  Json report = report_json(subject.graph, module, passes, in_force);
   report.set("artifacts", std::move(artifacts));
   CAPRA_TRY(write_file(folder.file(kReportFile), report.text(2) + "\n"));
   CAPRA_TRY(folder.finish());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <numeric>
 
 #include "capra/base/number_text.h"
@@ -229,7 +230,8 @@ ValueId FunctionBuilder::broadcast(ValueId x, const Shape& shape, std::vector<in
       if (source.name == "stablehlo.constant") {
         const Array value = source.attribute<Array>("value");
         if (is_splat(value)) {
-          const std::string key = to.text() + "=" + bytes_key(value);
+          // No type starts like this, so that no other constant has the key.
+          const std::string key = "=" + to.text() + bytes_key(value);
           const auto [found, added] = constants_.try_emplace(key, -1);
           if (added) {
             found->second = append({"stablehlo.constant", {}, to, {{"value", value}}});
@@ -356,11 +358,24 @@ ValueId FunctionBuilder::without_unsigned(ValueId x) {
   return append({"stablehlo.bitcast_convert", {x}, {same_bits, from.shape}});
 }
 
+Array index_array(const std::vector<int64_t>& values) {
+  Array list = Array::zeros(DType::I32, {static_cast<int64_t>(values.size())});
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i] > std::numeric_limits<int32_t>::max()) {
+      throw Error({"shape-too-large",
+                   "an extent or index is " + number_text(values[i]) +
+                       ", the dialect's are of 32 bits where dims are dynamic",
+                   {},
+                   "give the graph static shapes"});
+    }
+    list.set_i64(static_cast<int64_t>(i), values[i]);
+  }
+  return list;
+}
+
 ValueId FunctionBuilder::extent(const Dim& dim) {
   if (dim.is_static()) {
-    Array size = Array::zeros(DType::I32, {1});
-    size.set_i64(0, dim.size());
-    return constant(size);
+    return constant(index_array({dim.size()}));
   }
   const auto [found, added] = extents_.try_emplace(dim.symbol(), -1);
   if (!added) return found->second;

@@ -78,4 +78,7 @@ class FunctionBuilder {
   std::map<std::string, ValueId> index_extents_;  ///< by symbol
 };
 
+/// The numbers as i32[n]; throws `Error` (`shape-too-large`) for one that does not fit.
+Array index_array(const std::vector<int64_t>& values);
+
 }  // namespace capra::stablehlo

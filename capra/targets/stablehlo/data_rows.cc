@@ -82,9 +82,7 @@ ValueId lower_reshape(FunctionBuilder& builder, const Call& call) {
 }
 
 ValueId index_list(FunctionBuilder& builder, const std::vector<int64_t>& values) {
-  Array list = Array::zeros(DType::I32, {static_cast<int64_t>(values.size())});
-  for (size_t i = 0; i < values.size(); ++i) list.set_i64(static_cast<int64_t>(i), values[i]);
-  return builder.constant(list);
+  return builder.constant(index_array(values));
 }
 
 ValueId lower_slice(FunctionBuilder& builder, const Call& call) {

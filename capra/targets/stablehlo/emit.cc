@@ -32,7 +32,8 @@ Result<std::vector<const OpDef*>> find_kept(const Target& target,
     kept.assign(own.kept.begin(), own.kept.end());
   }
   for (const std::string& name : names) {
-    const OpDef* op = find_op(all_ops(), name);
+    const auto known_op = std::ranges::find(all_ops(), name, &OpDef::name);
+    const OpDef* op = known_op == all_ops().end() ? nullptr : *known_op;
     if (op == nullptr) {
       std::vector<std::string_view> known;
       for (const OpDef* one : all_ops()) known.push_back(one->name);
@@ -50,16 +51,21 @@ Result<std::vector<const OpDef*>> find_kept(const Target& target,
   return kept;
 }
 
-Graph without_groups(const Graph& graph) {
-  GraphRewriter rewriter(graph);
-  for (NodeId id = 0; id < graph.size(); ++id) {
-    if (graph.node(id).op == &kGroup) {
-      rewriter.inline_group(id);
-    } else {
-      rewriter.copy(id);
+// A group may hold groups: one level is opened at a time.
+Graph without_groups(Graph graph) {
+  const auto is_group = [](const Node& node) { return node.op == &kGroup; };
+  while (std::ranges::any_of(graph.nodes(), is_group)) {
+    GraphRewriter rewriter(graph);
+    for (NodeId id = 0; id < graph.size(); ++id) {
+      if (is_group(graph.node(id))) {
+        rewriter.inline_group(id);
+      } else {
+        rewriter.copy(id);
+      }
     }
+    graph = std::move(rewriter).finish();
   }
-  return std::move(rewriter).finish();
+  return graph;
 }
 
 // Attribute values as the dialect has them.
@@ -117,7 +123,12 @@ class Emitter {
         granularity_{kept} {}
 
   Result<Module> run(const Graph& graph) {
-    CAPRA_ASSIGN(const Graph legal, legalized(graph, granularity_));
+    PassContext context = context_with(granularity_);
+    CAPRA_ASSIGN(Graph taped, options_.optimize ? run_tape_passes(target_, graph, context)
+                                                : Result<Graph>(graph));
+    take_report(std::move(context.report));
+    CAPRA_ASSIGN(const Graph legal, legalized(std::move(taped), granularity_));
+    if (options_.approximations != nullptr) *options_.approximations = approximations(legal);
     taken_.insert(legal.name());
     try {
       module_.functions.push_back(function_of(legal, legal.name(), false));
@@ -130,24 +141,34 @@ class Emitter {
   }
 
  private:
-  Result<Graph> legalized(const Graph& graph, Granularity granularity) const {
-    PassContext context{.table = &forms_,
-                        .granularity = granularity,
-                        .target = target_.name,
-                        .parameters = &parameters_};
+  PassContext context_with(Granularity granularity) const {
+    return {.table = &forms_,
+            .granularity = granularity,
+            .target = target_.name,
+            .parameters = &parameters_};
+  }
+
+  void take_report(PassReport&& from) const {
+    if (options_.report == nullptr) return;
+    PassReport& report = *options_.report;
+    std::ranges::move(from.rewrites, std::back_inserter(report.rewrites));
+    std::ranges::move(from.lines, std::back_inserter(report.lines));
+  }
+
+  Result<Graph> legalized(Graph graph, Granularity granularity) const {
+    PassContext context = context_with(granularity);
     std::vector<const Pass*> passes;
     if (options_.optimize) {
       const PassList core = core_passes();
       passes.assign(core.begin(), core.end());
     }
-    const PassList own = target_.optimizer.dag_passes();
-    passes.insert(passes.end(), own.begin(), own.end());
-    Result<Graph> legal = run_passes(without_groups(graph), passes, context);
-    if (options_.report != nullptr) {
-      PassReport& report = *options_.report;
-      std::ranges::move(context.report.rewrites, std::back_inserter(report.rewrites));
-      std::ranges::move(context.report.lines, std::back_inserter(report.lines));
+    if (target_.optimizer.dag_passes != nullptr) {
+      const PassList own = target_.optimizer.dag_passes();
+      passes.insert(passes.end(), own.begin(), own.end());
     }
+    if (std::ranges::find(passes, &kLegalize) == passes.end()) passes.push_back(&kLegalize);
+    Result<Graph> legal = run_passes(without_groups(std::move(graph)), passes, context);
+    take_report(std::move(context.report));
     return legal;
   }
 
@@ -188,8 +209,9 @@ class Emitter {
     const int64_t bytes =
         *node.type.shape.elements() * static_cast<int64_t>(dtype_bytes(node.type.dtype));
     if (options_.external_from && bytes >= *options_.external_from) {
-      module_.globals.push_back({path, options_.scope, path, node.type});
-      return builder.append({"util.global.load", {}, node.type, {{"global", Symbol{path}}}});
+      const std::string name = unique_name(path);
+      module_.globals.push_back({name, options_.scope, path, node.type});
+      return builder.append({"util.global.load", {}, node.type, {{"global", Symbol{name}}}});
     }
     return builder.constant(parameter_data(parameters_, path, node.type).value_or_throw());
   }
@@ -234,6 +256,15 @@ class Emitter {
                             {"version", int64_t{named ? op.composite.version : 1}}}});
   }
 
+  // Functions and globals share one space of names.
+  std::string unique_name(const std::string& name) {
+    std::string unique = name;
+    for (int64_t count = 2; !taken_.insert(unique).second; ++count) {
+      unique = name + "_" + number_text(count);
+    }
+    return unique;
+  }
+
   // The name of the function that decomposes such a node; made at its first use.
   std::string body_of(const Graph& graph, const Node& node, const std::string& composite_name) {
     const OpDef& op = *node.op;
@@ -242,7 +273,10 @@ class Emitter {
     std::map<std::string, size_t> symbols;
     Graph body("body");
     std::vector<NodeId> operands;
+    bool names_symbols = false;  // an attribute does, so the operands' names matter too
     for (size_t i = 0; i < node.attrs.size(); ++i) {
+      const auto* shape = std::get_if<Shape>(&node.attrs[i]);
+      names_symbols = names_symbols || (shape != nullptr && !shape->is_static());
       const std::string field(op.attrs.fields[i].name);
       key += "\n" + field + "=" + print_attr(node.attrs[i]);
       name += "_" + field + "_" + name_part(print_attr(node.attrs[i]));
@@ -255,7 +289,7 @@ class Emitter {
         continue;
       }
       const TensorType& type = graph.node(operand).type;
-      key += "\n" + pattern_text(type, symbols);
+      key += "\n" + (names_symbols ? type.text() : pattern_text(type, symbols));
       name += "_" + extents_text(type, "dyn");
       const std::string argument = "arg" + number_text(int64_t{body.size()});
       operands.push_back(body.append({.op = &kInput,
@@ -265,10 +299,7 @@ class Emitter {
     }
     const auto [found, added] = body_names_.try_emplace(key);
     if (!added) return found->second;
-    std::string unique = name;
-    for (int64_t count = 2; !taken_.insert(unique).second; ++count) {
-      unique = name + "_" + number_text(count);
-    }
+    const std::string unique = unique_name(name);
     found->second = unique;
     const NodeId result =
         body.append({.op = &op, .operands = operands, .attrs = node.attrs, .type = node.type});

@@ -31,6 +31,8 @@ struct EmitOptions {
   bool optimize = true;
   /// Where to write what passes did, or null.
   PassReport* report = nullptr;
+  /// Where to write the approximations in force in what is written, or null.
+  std::vector<Approximation>* approximations = nullptr;
 };
 
 /// The graph as a module whose function has the graph's name, its inputs and its outputs in order.

@@ -29,7 +29,8 @@ std::string symbol_text(const std::string& name) {
   const auto bare = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '$' || c == '.';
   };
-  const bool starts = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0;
+  const bool starts =
+      !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) != 0 || name[0] == '_');
   return "@" + (starts && std::ranges::all_of(name, bare) ? name : quoted(name));
 }
 

@@ -130,5 +130,110 @@ TEST(Emit, ATargetThatDerivesKeepsItsOpsWhole) {
   EXPECT_EQ(emit(graph, {}).value_or_throw().functions.size(), 1U);
 }
 
+Graph graph_of_text(const char* text) { return parse_graph(text, all_ops()).value_or_throw(); }
+
+TEST(Emit, OpensGroupsInGroups) {
+  const Graph graph = graph_of_text(R"(graph @main {
+  %x = input : f32[4]
+  %y = group %x body {
+    %a = input : f32[4]
+    %b = group %a body {
+      %c = input : f32[4]
+      %d = relu %c
+      output %d
+    }
+    output %b
+  }
+  output %y
+}
+)");
+  const Module module = emit(graph, {}).value_or_throw();
+  EXPECT_FALSE(module.functions[0].operations.empty());
+}
+
+TEST(Emit, GlobalsAndFunctionsHaveNamesOfTheirOwn) {
+  const Graph graph = graph_of_text(R"(graph @w {
+  %x = input : f32[2]
+  %w = parameter {path = "w"} : f32[2]
+  %v = parameter {path = ".v"} : f32[2]
+  %y = mul %x %w
+  %z = mul %y %v
+  output %z
+}
+)");
+  const Array two = Array::of<float>(DType::F32, {2}, std::vector<float>{1.5F, -2});
+  const Module module =
+      emit(graph, {{".v", Array::zeros(DType::F32, {2})}, {"w", two}}, {.external_from = 0})
+          .value_or_throw();
+  ASSERT_EQ(module.globals.size(), 2U);
+  EXPECT_EQ(module.globals[0].name, "w_2");
+  EXPECT_EQ(module.globals[0].key, "w");
+  EXPECT_NE(print_module(module).find("@\".v\" = #flow.parameter.named<\"model\"::\".v\">"),
+            std::string::npos);
+}
+
+// Two reshapes that differ only in which dim goes where.
+TEST(Emit, ABodyIsSharedOnlyWhereItFits) {
+  const Graph graph = graph_of_text(R"(graph @main {
+  %x = input : f32[a, 2, b, 2]
+  %y = input : f32[b, 2, a, 2]
+  %u = reshape %x {shape = [a, b, 4]}
+  %v = reshape %y {shape = [a, b, 4]}
+  output %u
+  output %v
+}
+)");
+  const Module module = emit(graph, {}, {.keep_fused = {"reshape"}}).value_or_throw();
+  EXPECT_EQ(module.functions.size(), 3U);
+}
+
+const TapePass kSay{.name = "say",
+                    .summary = "Says that it ran.",
+                    .run = [](Tape tape, PassContext& context) -> Result<Tape> {
+                      context.report.lines.emplace_back("SAID");
+                      return tape;
+                    }};
+std::span<const TapePass* const> say_first() {
+  static const TapePass* const kPasses[] = {&kSay};
+  return kPasses;
+}
+PassList no_passes() { return {}; }
+
+TEST(Emit, ATargetThatDerivesHasItsPassesRun) {
+  const Target variant{.name = "variant",
+                       .summary = "Has passes of its own.",
+                       .base = &kTarget,
+                       .optimizer = {.tape_passes = say_first, .dag_passes = no_passes}};
+  const Graph graph = graph_of_text(R"(graph @main {
+  %x = input : f32[2]
+  %y = relu %x
+  output %y
+}
+)");
+  PassReport report;
+  ASSERT_TRUE(emit(graph, {}, {.target = &variant, .report = &report}).ok());
+  EXPECT_EQ(report.lines, std::vector<std::string>{"SAID"});
+}
+
+TEST(Emit, RefusesToKeepWhatIsNoOp) {
+  const Graph graph = graph_of_text(R"(graph @main {
+  %x = input : f32[2]
+  output %x
+}
+)");
+  EXPECT_EQ(emit(graph, {}, {.keep_fused = {"input"}}).error().code, "op-unknown");
+  EXPECT_EQ(emit(graph, {}, {.keep_fused = {"constant"}}).error().code, "option-invalid");
+}
+
+TEST(Emit, RefusesExtentsTheDialectCannotHold) {
+  const Graph graph = graph_of_text(R"(graph @main {
+  %x = input : u8[a, 1]
+  %y = broadcast %x {shape = [a, 3000000000]}
+  output %y
+}
+)");
+  EXPECT_EQ(emit(graph, {}).error().code, "shape-too-large");
+}
+
 }  // namespace
 }  // namespace capra::stablehlo

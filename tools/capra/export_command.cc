@@ -213,8 +213,11 @@ Result<int> run_export(const ExportOptions& options) {
   }
   PassReport passes;
   std::vector<Approximation> in_force;
-  stablehlo::EmitOptions emit_options{
-      .target = target, .keep_fused = options.keep_fused, .chlo = options.chlo, .report = &passes};
+  stablehlo::EmitOptions emit_options{.target = target,
+                                      .keep_fused = options.keep_fused,
+                                      .chlo = options.chlo,
+                                      .report = &passes,
+                                      .approximations = &in_force};
   CAPRA_ASSIGN(emit_options.external_from, external_from(options.constants));
   const bool is_text = options.model.ends_with(".tir");
   CAPRA_ASSIGN(Subject subject, is_text ? open_text(options) : open_model(options));

@@ -127,8 +127,8 @@ class Emitter {
     CAPRA_ASSIGN(Graph taped, options_.optimize ? run_tape_passes(target_, graph, context)
                                                 : Result<Graph>(graph));
     take_report(std::move(context.report));
+    note_approximations(taped);
     CAPRA_ASSIGN(const Graph legal, legalized(std::move(taped), granularity_));
-    if (options_.approximations != nullptr) *options_.approximations = approximations(legal);
     taken_.insert(legal.name());
     try {
       module_.functions.push_back(function_of(legal, legal.name(), false));
@@ -155,6 +155,18 @@ class Emitter {
     std::ranges::move(from.lines, std::back_inserter(report.lines));
   }
 
+  // A decomposition takes the place of a node with its notes, so these are read on the way.
+  void note_approximations(const Graph& graph) const {
+    if (options_.approximations == nullptr) return;
+    std::vector<Approximation>& known = *options_.approximations;
+    for (Approximation& one : approximations(graph)) {
+      const bool is_known = std::ranges::any_of(known, [&](const Approximation& other) {
+        return other.node == one.node && other.legalized_from == one.legalized_from;
+      });
+      if (!is_known) known.push_back(std::move(one));
+    }
+  }
+
   Result<Graph> legalized(Graph graph, Granularity granularity) const {
     PassContext context = context_with(granularity);
     std::vector<const Pass*> passes;
@@ -167,7 +179,9 @@ class Emitter {
       passes.insert(passes.end(), own.begin(), own.end());
     }
     if (std::ranges::find(passes, &kLegalize) == passes.end()) passes.push_back(&kLegalize);
-    Result<Graph> legal = run_passes(without_groups(std::move(graph)), passes, context);
+    Result<Graph> legal = run_passes(
+        without_groups(std::move(graph)), passes, context,
+        {.after_change = [this](const Pass&, const Graph& now) { note_approximations(now); }});
     take_report(std::move(context.report));
     return legal;
   }

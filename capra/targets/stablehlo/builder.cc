@@ -144,7 +144,7 @@ ValueId FunctionBuilder::argument(std::string_view name, TensorType type) {
   return id;
 }
 
-Function FunctionBuilder::finish(std::vector<ValueId> results) && {
+Function FunctionBuilder::finish(const std::vector<ValueId>& results) && {
   const size_t arguments = function_.arguments.size();
   std::vector<bool> used(arguments + function_.operations.size(), false);
   for (const ValueId result : results) used[static_cast<size_t>(result)] = true;

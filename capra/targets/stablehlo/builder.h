@@ -28,7 +28,7 @@ class FunctionBuilder {
   ValueId append(Operation operation) { return function_.append(std::move(operation)); }
   TensorType type(ValueId value) const { return function_.type(value); }
   /// The finished function, without constants that nothing uses.
-  Function finish(std::vector<ValueId> results) &&;
+  Function finish(const std::vector<ValueId>& results) &&;
 
   ValueId constant(const Array& value);
   /// `value`, rounded once to the dtype, in every element.

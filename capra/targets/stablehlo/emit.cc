@@ -211,7 +211,7 @@ class Emitter {
         values[static_cast<size_t>(id)] = call(builder, graph, id, operands, is_private);
       }
     }
-    return std::move(builder).finish(std::move(results));
+    return std::move(builder).finish(results);
   }
 
   ValueId parameter(FunctionBuilder& builder, const Node& node) {

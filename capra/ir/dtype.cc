@@ -39,6 +39,7 @@ std::span<const DType> all_dtypes() { return kAll; }
 std::string_view dtype_name(DType dtype) { return row(dtype).name; }
 size_t dtype_bytes(DType dtype) { return row(dtype).bytes; }
 bool is_float(DType dtype) { return row(dtype).kind == Kind::Float; }
+bool is_half(DType dtype) { return dtype == DType::F16 || dtype == DType::BF16; }
 bool is_signed_integer(DType dtype) { return row(dtype).kind == Kind::Signed; }
 bool is_integer(DType dtype) {
   return row(dtype).kind == Kind::Signed || row(dtype).kind == Kind::Unsigned;

@@ -22,6 +22,8 @@ std::optional<DType> parse_dtype(std::string_view name);
 size_t dtype_bytes(DType dtype);
 
 bool is_float(DType dtype);
+/// f16 or bf16.
+bool is_half(DType dtype);
 bool is_integer(DType dtype);  ///< signed or unsigned, not bool
 bool is_signed_integer(DType dtype);
 

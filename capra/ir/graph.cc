@@ -162,14 +162,18 @@ NodeId Graph::append(Node node) {
   return size() - 1;
 }
 
-Result<NodeId> Graph::append_call(const OpDef& op, std::vector<NodeId> operands, Attrs attrs,
-                                  std::string path) {
+std::vector<const TensorType*> operand_types(const Graph& graph, std::span<const NodeId> operands) {
   std::vector<const TensorType*> types;
   types.reserve(operands.size());
   for (const NodeId operand : operands) {
-    types.push_back(operand == kAbsent ? nullptr : &node(operand).type);
+    types.push_back(operand == kAbsent ? nullptr : &graph.node(operand).type);
   }
-  Result<TensorType> type = infer_type(op, types, attrs);
+  return types;
+}
+
+Result<NodeId> Graph::append_call(const OpDef& op, std::vector<NodeId> operands, Attrs attrs,
+                                  std::string path) {
+  Result<TensorType> type = infer_type(op, operand_types(*this, operands), attrs);
   if (!type.ok()) {
     Diagnostic diagnostic = type.error();
     if (!path.empty()) diagnostic.at = path + ": " + diagnostic.at;

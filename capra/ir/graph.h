@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,6 +71,9 @@ class Graph {
   std::string name_;
   std::vector<Node> nodes_;
 };
+
+/// The types of the operands of a node of `graph`, or of one not yet appended; null where absent.
+std::vector<const TensorType*> operand_types(const Graph& graph, std::span<const NodeId> operands);
 
 /// SSA form of a tape; node numbers equal entry numbers.
 Graph build_graph(Tape tape);

@@ -47,6 +47,13 @@ const OpDef* find_op(OpSet ops, std::string_view name) {
   return found != ops.end() && (*found)->name == name ? *found : nullptr;
 }
 
+std::vector<const TensorType*> operand_types(std::span<const Tensor> operands) {
+  std::vector<const TensorType*> types;
+  types.reserve(operands.size());
+  for (const Tensor& operand : operands) types.push_back(operand ? &operand.type() : nullptr);
+  return types;
+}
+
 std::string call_text(const OpDef& op, TypeRefs operands) {
   std::string text = std::string(op.name) + "(";
   for (size_t i = 0; i < operands.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "capra/base/result.h"
 #include "capra/ir/attrs.h"
@@ -70,6 +71,9 @@ using OpSet = std::span<const OpDef* const>;
 
 /// The record called `name`, or null.
 const OpDef* find_op(OpSet ops, std::string_view name);
+
+/// The types of tensors that are given as operands; null where one is absent.
+std::vector<const TensorType*> operand_types(std::span<const Tensor> operands);
 
 /// `gelu(f32[2, 3])`, as diagnostics name a call; `_` stands for an absent operand.
 std::string call_text(const OpDef& op, TypeRefs operands);

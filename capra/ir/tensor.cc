@@ -56,10 +56,7 @@ Tensor Tensor::of_value(Context context, TensorType type, int32_t value) {
 Tensor apply(const OpDef& op, std::span<const Tensor> operands, Attrs attrs, Context context) {
   // Absent optional operands at the end are the same as operands not given.
   while (!operands.empty() && !operands.back()) operands = operands.first(operands.size() - 1);
-  std::vector<const TensorType*> types;
-  types.reserve(operands.size());
   for (const Tensor& operand : operands) {
-    types.push_back(operand ? &operand.type() : nullptr);
     if (!operand) continue;
     if (!context) context = operand.context();
     if (context != operand.context()) {
@@ -69,7 +66,7 @@ Tensor apply(const OpDef& op, std::span<const Tensor> operands, Attrs attrs, Con
                    "make all tensors of one computation in one context"});
     }
   }
-  TensorType result = infer_type(op, types, attrs).value_or_throw();
+  TensorType result = infer_type(op, operand_types(operands), attrs).value_or_throw();
   CAPRA_CHECK(static_cast<bool>(context));  // an op without operands has its own call
   return context.sink().apply(context, op, operands, std::move(attrs), std::move(result));
 }

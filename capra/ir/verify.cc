@@ -108,12 +108,8 @@ class Verifier {
   }
 
   Status check_type(NodeId id, const Node& node) {
-    std::vector<const TensorType*> types;
-    types.reserve(node.operands.size());
-    for (const NodeId operand : node.operands) {
-      types.push_back(operand == kAbsent ? nullptr : &graph_.node(operand).type);
-    }
-    const Result<TensorType> type = infer_type(*node.op, types, node.attrs);
+    const Result<TensorType> type =
+        infer_type(*node.op, operand_types(graph_, node.operands), node.attrs);
     if (!type.ok()) return invalid(id, type.error().message + " [" + type.error().code + "]");
     if (*type == node.type) return {};
     return invalid(

@@ -10,10 +10,7 @@ Tensor scalar_like(const Tensor& x, double value) {
   return constant(x.context(), Array::scalar(x.dtype(), value));
 }
 
-Tensor widened(const Tensor& x) {
-  const bool narrow = x.dtype() == DType::F16 || x.dtype() == DType::BF16;
-  return narrow ? convert(x, DType::F32) : x;
-}
+Tensor widened(const Tensor& x) { return is_half(x.dtype()) ? convert(x, DType::F32) : x; }
 
 Tensor narrowed(const Tensor& x, DType dtype) { return x.dtype() == dtype ? x : convert(x, dtype); }
 

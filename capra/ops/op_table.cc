@@ -23,6 +23,11 @@ bool Granularity::keeps(const OpDef& op) const {
   return std::ranges::find(kept, &op) != kept.end();
 }
 
+bool takes(const OpTable& table, const Granularity& granularity, const OpDef& op, TypeRefs operands,
+           const Attrs& attrs, const TensorType& result) {
+  return granularity.keeps(op) || table.find(op, operands, attrs, result) != nullptr;
+}
+
 Diagnostic op_not_legal(std::string_view target, const OpDef& op, TypeRefs operands,
                         std::string at) {
   return {"op-not-legal", std::string(target) + " does not run " + call_text(op, operands),

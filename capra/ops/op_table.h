@@ -43,6 +43,10 @@ struct Granularity {
   bool keeps(const OpDef& op) const;
 };
 
+/// Whether a target with this table and granularity runs the call itself or takes it whole.
+bool takes(const OpTable& table, const Granularity& granularity, const OpDef& op, TypeRefs operands,
+           const Attrs& attrs, const TensorType& result);
+
 /// `op-not-legal`: what a target says of an op that it has no row for and cannot decompose.
 Diagnostic op_not_legal(std::string_view target, const OpDef& op, TypeRefs operands,
                         std::string at);

@@ -129,6 +129,25 @@ void GraphRewriter::inline_group(NodeId old) {
   }
 }
 
+Graph inline_groups(Graph graph,
+                    const std::function<bool(const Graph& graph, NodeId group)>& opens) {
+  bool found = true;
+  while (found) {
+    found = false;
+    GraphRewriter rewriter(graph);
+    for (NodeId id = 0; id < graph.size(); ++id) {
+      if (graph.node(id).op == &kGroup && opens(graph, id)) {
+        rewriter.inline_group(id);
+        found = true;
+      } else {
+        rewriter.copy(id);
+      }
+    }
+    if (found) graph = std::move(rewriter).finish();
+  }
+  return graph;
+}
+
 Graph GraphRewriter::finish() && {
   const auto count = static_cast<size_t>(result_.size());
   std::vector<int> uses(count, 0);

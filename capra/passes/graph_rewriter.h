@@ -76,6 +76,11 @@ class GraphRewriter {
   Context context_;
 };
 
+/// The graph with the nodes of each group for which `opens` holds in its place, and so on for the
+/// groups that were inside.
+Graph inline_groups(Graph graph,
+                    const std::function<bool(const Graph& graph, NodeId group)>& opens);
+
 /// Builds a group out of nodes of the source. Inputs are added in the order of the label's
 /// operands.
 class GroupBuilder {

@@ -2,7 +2,6 @@
 // their decomposition, again and again; a primitive without a row is refused.
 #include "capra/ir/structural_ops.h"
 #include "capra/passes/graph_rewriter.h"
-#include "capra/passes/match.h"
 #include "capra/passes/passes.h"
 
 namespace capra {
@@ -19,9 +18,8 @@ class LegalizingSink : public Sink {
 
   Tensor apply(const Context& self, const OpDef& op, std::span<const Tensor> operands, Attrs attrs,
                TensorType type) override {
-    std::vector<const TensorType*> types;
-    for (const Tensor& operand : operands) types.push_back(operand ? &operand.type() : nullptr);
-    if (takes(context_, op, types, attrs, type)) {
+    const std::vector<const TensorType*> types = operand_types(operands);
+    if (takes(*context_.table, context_.granularity, op, types, attrs, type)) {
       const NodeId value = rewriter_.append_call(op, operands, std::move(attrs), type);
       return Tensor::of_value(self, std::move(type), value);
     }
@@ -72,27 +70,8 @@ bool is_legal(const Graph& graph, NodeId id, const PassContext& context) {
     }
     return true;
   }
-  return takes(context, *node.op, operand_types(graph, node), node.attrs, node.type);
-}
-
-/// Takes groups with an illegal part apart: their label would promise what is not there.
-/// What was inside may be such a group again.
-Graph without_illegal_groups(Graph graph, const PassContext& context) {
-  bool found = true;
-  while (found) {
-    found = false;
-    GraphRewriter rewriter(graph);
-    for (NodeId id = 0; id < graph.size(); ++id) {
-      if (graph.node(id).op == &kGroup && !is_legal(graph, id, context)) {
-        rewriter.inline_group(id);
-        found = true;
-      } else {
-        rewriter.copy(id);
-      }
-    }
-    if (found) graph = std::move(rewriter).finish();
-  }
-  return graph;
+  return takes(*context.table, context.granularity, *node.op, operand_types(graph, node.operands),
+               node.attrs, node.type);
 }
 
 Result<Graph> run(const Graph& given, PassContext& context) {
@@ -100,7 +79,9 @@ Result<Graph> run(const Graph& given, PassContext& context) {
     return fail("pass-needs-table", "legalize was run without a target's table", {},
                 "name a target");
   }
-  const Graph graph = without_illegal_groups(given, context);
+  // A group with an illegal part is taken apart: its label would promise what is not there.
+  const Graph graph = inline_groups(
+      given, [&](const Graph& now, NodeId id) { return !is_legal(now, id, context); });
   GraphRewriter rewriter(graph);
   try {
     for (NodeId id = 0; id < graph.size(); ++id) {

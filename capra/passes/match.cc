@@ -17,15 +17,6 @@ NodeId operand(const Graph& graph, NodeId id, size_t index) {
   return index < operands.size() ? operands[index] : kAbsent;
 }
 
-std::vector<const TensorType*> operand_types(const Graph& graph, const Node& node) {
-  std::vector<const TensorType*> types;
-  types.reserve(node.operands.size());
-  for (const NodeId operand : node.operands) {
-    types.push_back(operand == kAbsent ? nullptr : &graph.node(operand).type);
-  }
-  return types;
-}
-
 std::array<std::pair<NodeId, NodeId>, 2> both_orders(const Graph& graph, NodeId id) {
   const NodeId a = operand(graph, id, 0);
   const NodeId b = operand(graph, id, 1);

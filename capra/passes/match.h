@@ -18,9 +18,6 @@ inline bool is_op(const Graph& graph, NodeId id, const OpDef& op) {
 /// Operand `index`, or `kAbsent` where it was not given.
 NodeId operand(const Graph& graph, NodeId id, size_t index);
 
-/// The types of a node's operands; null where one is absent.
-std::vector<const TensorType*> operand_types(const Graph& graph, const Node& node);
-
 /// The two operands of a commutative op in both orders; only for add and mul and the like, whose
 /// result does not depend on it.
 std::array<std::pair<NodeId, NodeId>, 2> both_orders(const Graph& graph, NodeId id);

@@ -70,12 +70,6 @@ std::vector<Approximation> approximations(const Graph& graph) {
   return found;
 }
 
-bool takes(const PassContext& context, const OpDef& op, TypeRefs operands, const Attrs& attrs,
-           const TensorType& result) {
-  return context.granularity.keeps(op) ||
-         context.table->find(op, operands, attrs, result) != nullptr;
-}
-
 std::string node_label(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   if (!node.path.empty()) return node.path;

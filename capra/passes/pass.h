@@ -69,11 +69,6 @@ struct PassContext {
   PassReport report = {};
 };
 
-/// Whether the target runs this call itself, by its table, or takes it whole, by its granularity.
-/// The context has a table.
-bool takes(const PassContext& context, const OpDef& op, TypeRefs operands, const Attrs& attrs,
-           const TensorType& result);
-
 /// A pass. Records live as long as the lists that name them.
 struct Pass {
   std::string_view name;

@@ -11,30 +11,30 @@
 namespace capra {
 namespace {
 
-bool is_narrow(DType dtype) { return dtype == DType::F16 || dtype == DType::BF16; }
-
 TensorType in_f32(TensorType type) {
-  if (is_narrow(type.dtype)) type.dtype = DType::F32;
+  if (is_half(type.dtype)) type.dtype = DType::F32;
   return type;
 }
 
 bool can_convert(const PassContext& context, const TensorType& from, const TensorType& to) {
   const TensorType* const operands[] = {&from};
-  return takes(context, kConvert, operands, pack(ConvertAttrs{to.dtype}), to);
+  return takes(*context.table, context.granularity, kConvert, operands,
+               pack(ConvertAttrs{to.dtype}), to);
 }
 
 /// Whether the target has no row for the node, and has all that the widened node needs.
 bool should_widen(const Graph& graph, const Node& node, const PassContext& context) {
   if (node.op->infer == nullptr || node.op == &kOutput || node.op == &kGroup) return false;
-  const std::vector<const TensorType*> types = operand_types(graph, node);
-  if (takes(context, *node.op, types, node.attrs, node.type)) return false;
+  const std::vector<const TensorType*> types = operand_types(graph, node.operands);
+  if (takes(*context.table, context.granularity, *node.op, types, node.attrs, node.type))
+    return false;
   std::vector<TensorType> wide;
   wide.reserve(types.size());
   std::vector<const TensorType*> refs;
   bool any_narrow = false;
   for (const TensorType* type : types) {
     refs.push_back(type == nullptr ? nullptr : &wide.emplace_back(in_f32(*type)));
-    if (type == nullptr || !is_narrow(type->dtype)) continue;
+    if (type == nullptr || !is_half(type->dtype)) continue;
     any_narrow = true;
     if (!can_convert(context, *type, wide.back())) return false;
   }
@@ -42,7 +42,7 @@ bool should_widen(const Graph& graph, const Node& node, const PassContext& conte
   const Result<TensorType> result = infer_type(*node.op, refs, node.attrs);
   if (!result.ok() || *result != in_f32(node.type)) return false;
   if (*result != node.type && !can_convert(context, *result, node.type)) return false;
-  return takes(context, *node.op, refs, node.attrs, *result);
+  return takes(*context.table, context.granularity, *node.op, refs, node.attrs, *result);
 }
 
 bool any_to_widen(const Graph& body, const PassContext& context) {
@@ -57,7 +57,7 @@ Tensor widened_call(const GraphRewriter& rewriter, const Node& node) {
   operands.reserve(node.operands.size());
   for (const NodeId operand : node.operands) {
     const Tensor given = operand == kAbsent ? Tensor() : rewriter.tensor(operand);
-    operands.push_back(given && is_narrow(given.dtype()) ? convert(given, DType::F32) : given);
+    operands.push_back(given && is_half(given.dtype()) ? convert(given, DType::F32) : given);
   }
   const Tensor result = apply(*node.op, operands, node.attrs, rewriter.context());
   return result.dtype() == node.type.dtype ? result : convert(result, node.type.dtype);

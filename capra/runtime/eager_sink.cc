@@ -23,10 +23,7 @@ class EagerSink : public Sink {
 
   Tensor apply(const Context& self, const OpDef& op, std::span<const Tensor> operands, Attrs attrs,
                TensorType result) override {
-    std::vector<const TensorType*> types;
-    for (const Tensor& operand : operands) {
-      types.push_back(operand ? &operand.type() : nullptr);
-    }
+    const std::vector<const TensorType*> types = operand_types(operands);
     const OpRow* row = table_.find(op, types, attrs, result);
     if (row == nullptr && op.decompose != nullptr) return op.decompose(operands, attrs);
     if (row == nullptr) throw Error(op_not_legal(target_, op, types, path()));

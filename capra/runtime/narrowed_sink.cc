@@ -16,9 +16,8 @@ class NarrowedSink : public Sink {
 
   Tensor apply(const Context& self, const OpDef& op, std::span<const Tensor> operands, Attrs attrs,
                TensorType result) override {
-    std::vector<const TensorType*> types;
-    for (const Tensor& operand : operands) types.push_back(operand ? &operand.type() : nullptr);
-    if (granularity_.keeps(op) || table_.find(op, types, attrs, result) != nullptr) {
+    const std::vector<const TensorType*> types = operand_types(operands);
+    if (takes(table_, granularity_, op, types, attrs, result)) {
       std::vector<Tensor> handed;
       for (const Tensor& operand : operands) {
         handed.push_back(operand ? Tensor::of_data(inner_, operand.array()) : Tensor());

@@ -22,6 +22,7 @@ namespace capra {
 namespace {
 
 using golden::DataKind;
+using golden::magnitudes;
 using golden::RunData;
 
 // The distance of `value` to the next number of the dtype, away from zero; the least one at zero.
@@ -69,30 +70,11 @@ bool within_bound(const Accuracy& accuracy, DType dtype, double found, double or
   return std::abs(found - oracle) <= bound;
 }
 
-RunData magnitudes(const RunData& data) {
-  RunData positive;
-  for (const auto& [name, array] : data.inputs) {
-    Array copy = Array::zeros(array.dtype(), array.sizes());
-    for (int64_t i = 0; i < array.elements(); ++i) {
-      if (is_float(array.dtype())) {
-        copy.set(i, std::abs(array.f64_at(i)));
-      } else {
-        copy.set_i64(i, array.i64_at(i));
-      }
-    }
-    positive.inputs[name] = copy;
-  }
-  return positive;
-}
-
 /// The bound of the row that runs the call: the record's, or the row's own where it gives a reason.
 Accuracy bound_of(const Target& target, const Graph& graph) {
   const Node& node = graph.node(graph.outputs()[0] - 1);
-  std::vector<const TensorType*> types;
-  for (const NodeId id : node.operands) {
-    types.push_back(id == kAbsent ? nullptr : &graph.node(id).type);
-  }
-  const OpRow* row = target.table->find(*node.op, types, node.attrs, node.type);
+  const OpRow* row =
+      target.table->find(*node.op, operand_types(graph, node.operands), node.attrs, node.type);
   return row != nullptr && !row->accuracy_reason.empty() ? row->accuracy : node.op->accuracy;
 }
 

@@ -77,19 +77,7 @@ GraphData make_data(const Graph& graph, int64_t tokens, int64_t index_bound, boo
 
 PassContext cpu_context(const Parameters* parameters) {
   PassContext context{.table = cpu::kTarget.table, .target = cpu::kTarget.name};
-  context.evaluate = [eager = cpu::kTarget.eager(nullptr, nullptr)](
-                         const OpDef& op, std::span<const Array> operands,
-                         const Attrs& attrs) -> Result<Array> {
-    std::vector<Tensor> tensors;
-    for (const Array& operand : operands) {
-      tensors.push_back(operand ? Tensor::of_data(eager, operand) : Tensor());
-    }
-    try {
-      return apply(op, tensors, attrs, eager).array();
-    } catch (const Error& error) {
-      return fail(error.diagnostic());
-    }
-  };
+  context.evaluate = eager_evaluator(cpu::kTarget);
   context.parameters = parameters;
   return context;
 }

@@ -159,6 +159,22 @@ std::map<std::string, Array> outputs_by_name(const Graph& graph, std::vector<Arr
 
 }  // namespace
 
+RunData magnitudes(const RunData& data) {
+  RunData positive;
+  for (const auto& [name, array] : data.inputs) {
+    Array copy = Array::zeros(array.dtype(), array.sizes());
+    for (int64_t i = 0; i < array.elements(); ++i) {
+      if (is_float(array.dtype())) {
+        copy.set(i, std::abs(array.f64_at(i)));
+      } else {
+        copy.set_i64(i, array.i64_at(i));
+      }
+    }
+    positive.inputs[name] = std::move(copy);
+  }
+  return positive;
+}
+
 Result<std::map<std::string, Array>> run_on_oracle(const Graph& graph, const RunData& data) {
   CAPRA_ASSIGN(const std::vector<Array> inputs, inputs_in_order(graph, data));
   CAPRA_ASSIGN(std::vector<Array> outputs, interpret(graph, inputs, data.parameters));

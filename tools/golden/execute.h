@@ -35,6 +35,10 @@ Result<RunData> seeded_data(const Graph& graph,
                             const std::map<std::string, Array, std::less<>>& given,
                             DimBindings bindings, DataKind kind, uint64_t seed);
 
+/// The inputs with every float's absolute value: what sums of them can lose is relative to their
+/// sum.
+RunData magnitudes(const RunData& data);
+
 /// The outputs of `graph` by name, in double precision.
 Result<std::map<std::string, Array>> run_on_oracle(const Graph& graph, const RunData& data);
 

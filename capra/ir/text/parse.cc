@@ -212,12 +212,8 @@ class BodyParser {
       }
       node.attrs[1] = *written;
     }
-    std::vector<const TensorType*> types;
-    types.reserve(node.operands.size());
-    for (const NodeId operand : node.operands) {
-      types.push_back(operand == kAbsent ? nullptr : &graph_.node(operand).type);
-    }
-    Result<TensorType> type = infer_type(*node.op, types, node.attrs);
+    Result<TensorType> type =
+        infer_type(*node.op, operand_types(graph_, node.operands), node.attrs);
     if (!type.ok()) {
       Diagnostic diagnostic = type.error();
       const std::string place = reader_.at(statement.op_name);

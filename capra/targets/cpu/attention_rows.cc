@@ -220,10 +220,7 @@ class AttentionStep : public Step {
 };
 
 Result<std::unique_ptr<Step>> make_attention(const StepRequest& request, const KernelTable& table) {
-  const DType dtype = request.node.type.dtype;
-  if (dtype == DType::F16 || dtype == DType::BF16) {
-    return make_widened(request, table, make_attention);
-  }
+  if (is_half(request.node.type.dtype)) return make_widened(request, table, make_attention);
   return std::unique_ptr<Step>(
       std::make_unique<AttentionStep>(table, request.node.attrs_as<AttentionAttrs>()));
 }

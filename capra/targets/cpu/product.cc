@@ -88,8 +88,6 @@ void run_product(const KernelTable& table, const PackedProduct& product, ThreadP
 
 namespace {
 
-bool is_half(DType dtype) { return dtype == DType::F16 || dtype == DType::BF16; }
-
 constexpr size_t kMaxWidened = 8;
 
 void convert(ThreadPool& pool, DType from, const std::byte* x, DType to, std::byte* y, int64_t n) {

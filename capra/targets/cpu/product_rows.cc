@@ -231,13 +231,8 @@ Result<std::unique_ptr<Step>> make_product(const StepRequest& request, const Ker
   return std::unique_ptr<Step>(std::make_unique<ProductStep>(table, options, std::move(packed)));
 }
 
-bool is_half(const StepRequest& request) {
-  const DType dtype = request.node.type.dtype;
-  return dtype == DType::F16 || dtype == DType::BF16;
-}
-
 Result<std::unique_ptr<Step>> make_matmul(const StepRequest& request, const KernelTable& table) {
-  if (is_half(request)) return make_widened(request, table, make_matmul);
+  if (is_half(request.node.type.dtype)) return make_widened(request, table, make_matmul);
   const auto attrs = request.node.attrs_as<MatmulAttrs>();
   return make_product(
       request, table,
@@ -245,7 +240,7 @@ Result<std::unique_ptr<Step>> make_matmul(const StepRequest& request, const Kern
 }
 
 Result<std::unique_ptr<Step>> make_linear(const StepRequest& request, const KernelTable& table) {
-  if (is_half(request)) return make_widened(request, table, make_linear);
+  if (is_half(request.node.type.dtype)) return make_widened(request, table, make_linear);
   const bool has_bias = request.operands.size() > 2 && request.operands[2] != nullptr;
   return make_product(request, table, {.transpose_b = true, .has_bias = has_bias});
 }

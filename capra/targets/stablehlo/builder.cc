@@ -374,9 +374,7 @@ Array index_array(const std::vector<int64_t>& values) {
 }
 
 ValueId FunctionBuilder::extent(const Dim& dim) {
-  if (dim.is_static()) {
-    return constant(index_array({dim.size()}));
-  }
+  if (dim.is_static()) return constant(index_array({dim.size()}));
   const auto [found, added] = extents_.try_emplace(dim.symbol(), -1);
   if (!added) return found->second;
   const auto [argument, axis] = source_of(dim);

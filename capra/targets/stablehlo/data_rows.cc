@@ -10,20 +10,18 @@
 #include "capra/ops/permute.h"
 #include "capra/ops/reshape.h"
 #include "capra/ops/slice.h"
+#include "capra/passes/match.h"
 #include "capra/targets/stablehlo/rows.h"
 
 namespace capra::stablehlo {
 namespace {
-
-// Records have checked the axis.
-int64_t position(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
 
 ValueId lower_broadcast(FunctionBuilder& builder, const Call& call) {
   return builder.broadcast(call.operands[0], call.type.shape);
 }
 
 ValueId lower_concat(FunctionBuilder& builder, const Call& call) {
-  const int64_t axis = position(unpack<ConcatAttrs>(call.attrs).axis, call.type.shape.rank());
+  const int64_t axis = position_of(unpack<ConcatAttrs>(call.attrs).axis, call.type.shape.rank());
   const std::vector<ValueId> parts(call.operands.begin(), call.operands.end());
   return builder.append({"stablehlo.concatenate", parts, call.type, {{"dim", axis}}});
 }
@@ -35,7 +33,7 @@ ValueId lower_constant(FunctionBuilder& builder, const Call& call) {
 // The size of each slice is written into the operation, so the other dims of the table are numbers.
 bool takes_gather(TypeRefs operands, const Attrs& attrs, const TensorType&) {
   const Shape& table = operands[0]->shape;
-  const int64_t axis = position(unpack<GatherAttrs>(attrs).axis, table.rank());
+  const int64_t axis = position_of(unpack<GatherAttrs>(attrs).axis, table.rank());
   for (int64_t i = 0; i < table.rank(); ++i) {
     if (i != axis && !table[i].is_static()) return false;
   }
@@ -45,7 +43,7 @@ bool takes_gather(TypeRefs operands, const Attrs& attrs, const TensorType&) {
 ValueId lower_gather(FunctionBuilder& builder, const Call& call) {
   const Shape table = builder.type(call.operands[0]).shape;
   const Shape indices = builder.type(call.operands[1]).shape;
-  const int64_t axis = position(unpack<GatherAttrs>(call.attrs).axis, table.rank());
+  const int64_t axis = position_of(unpack<GatherAttrs>(call.attrs).axis, table.rank());
   // The axes of the indices stand in the place of the axis, those of the slices around them.
   std::vector<int64_t> offset_dims;
   std::vector<int64_t> slice_sizes;
@@ -64,7 +62,7 @@ ValueId lower_gather(FunctionBuilder& builder, const Call& call) {
 
 ValueId lower_iota(FunctionBuilder& builder, const Call& call) {
   const Shape& shape = call.type.shape;
-  const int64_t axis = position(unpack<IotaAttrs>(call.attrs).axis, shape.rank());
+  const int64_t axis = position_of(unpack<IotaAttrs>(call.attrs).axis, shape.rank());
   // Counts wrap to a narrow integer and round to a narrow float only if they are made wide enough.
   const ValueId counts = builder.iota(shape, axis);
   return builder.convert(counts, call.type.dtype);
@@ -72,17 +70,13 @@ ValueId lower_iota(FunctionBuilder& builder, const Call& call) {
 
 ValueId lower_permute(FunctionBuilder& builder, const Call& call) {
   std::vector<int64_t> axes = unpack<PermuteAttrs>(call.attrs).axes;
-  for (int64_t& axis : axes) axis = position(axis, call.type.shape.rank());
+  for (int64_t& axis : axes) axis = position_of(axis, call.type.shape.rank());
   return builder.append(
       {"stablehlo.transpose", {call.operands[0]}, call.type, {{"dims", std::move(axes)}}});
 }
 
 ValueId lower_reshape(FunctionBuilder& builder, const Call& call) {
   return builder.reshape(call.operands[0], call.type.shape);
-}
-
-ValueId index_list(FunctionBuilder& builder, const std::vector<int64_t>& values) {
-  return builder.constant(index_array(values));
 }
 
 ValueId lower_slice(FunctionBuilder& builder, const Call& call) {
@@ -98,9 +92,9 @@ ValueId lower_slice(FunctionBuilder& builder, const Call& call) {
                             {"strides", std::move(attrs.strides)}}});
   }
   if (builder.type(x) == call.type) return x;  // all of it
-  const ValueId starts = index_list(builder, attrs.starts);
+  const ValueId starts = builder.constant(index_array(attrs.starts));
   const ValueId limits = builder.extents(attrs.limits);
-  const ValueId strides = index_list(builder, attrs.strides);
+  const ValueId strides = builder.constant(index_array(attrs.strides));
   return builder.append({"stablehlo.real_dynamic_slice", {x, starts, limits, strides}, call.type});
 }
 

@@ -52,8 +52,7 @@ ValueId lower_unary(FunctionBuilder& builder, const Call& call) {
 template <const std::string_view& kName>
 ValueId lower_widened(FunctionBuilder& builder, const Call& call) {
   const DType dtype = call.type.dtype;
-  const bool narrow = dtype == DType::F16 || dtype == DType::BF16;
-  const ValueId wide = builder.convert(call.operands[0], narrow ? DType::F32 : dtype);
+  const ValueId wide = builder.convert(call.operands[0], is_half(dtype) ? DType::F32 : dtype);
   const ValueId result = builder.apply(kName, {wide});
   return builder.convert(result, dtype);
 }

@@ -1,4 +1,4 @@
-// Legalizing with the kept ops as rows of their own, then one operation after the other.
+// Passes, legalizing last; then one operation after the other.
 #include "capra/targets/stablehlo/emit.h"
 
 #include <algorithm>
@@ -49,23 +49,6 @@ Result<std::vector<const OpDef*>> find_kept(const Target& target,
     if (std::ranges::find(kept, op) == kept.end()) kept.push_back(op);
   }
   return kept;
-}
-
-// A group may hold groups: one level is opened at a time.
-Graph without_groups(Graph graph) {
-  const auto is_group = [](const Node& node) { return node.op == &kGroup; };
-  while (std::ranges::any_of(graph.nodes(), is_group)) {
-    GraphRewriter rewriter(graph);
-    for (NodeId id = 0; id < graph.size(); ++id) {
-      if (is_group(graph.node(id))) {
-        rewriter.inline_group(id);
-      } else {
-        rewriter.copy(id);
-      }
-    }
-    graph = std::move(rewriter).finish();
-  }
-  return graph;
 }
 
 // Attribute values as the dialect has them.
@@ -124,8 +107,7 @@ class Emitter {
 
   Result<Module> run(const Graph& graph) {
     PassContext context = context_with(granularity_);
-    CAPRA_ASSIGN(Graph taped, options_.optimize ? run_tape_passes(target_, graph, context)
-                                                : Result<Graph>(graph));
+    CAPRA_ASSIGN(Graph taped, run_tape_passes(target_, graph, context));
     take_report(std::move(context.report));
     note_approximations(taped);
     CAPRA_ASSIGN(const Graph legal, legalized(std::move(taped), granularity_));
@@ -169,18 +151,15 @@ class Emitter {
 
   Result<Graph> legalized(Graph graph, Granularity granularity) const {
     PassContext context = context_with(granularity);
-    std::vector<const Pass*> passes;
-    if (options_.optimize) {
-      const PassList core = core_passes();
-      passes.assign(core.begin(), core.end());
-    }
+    const PassList core = core_passes();
+    std::vector<const Pass*> passes(core.begin(), core.end());
     if (target_.optimizer.dag_passes != nullptr) {
       const PassList own = target_.optimizer.dag_passes();
       passes.insert(passes.end(), own.begin(), own.end());
     }
     if (std::ranges::find(passes, &kLegalize) == passes.end()) passes.push_back(&kLegalize);
     Result<Graph> legal = run_passes(
-        without_groups(std::move(graph)), passes, context,
+        inline_groups(std::move(graph), [](const Graph&, NodeId) { return true; }), passes, context,
         {.after_change = [this](const Pass&, const Graph& now) { note_approximations(now); }});
     take_report(std::move(context.report));
     return legal;

@@ -27,8 +27,6 @@ struct EmitOptions {
   std::string scope = "model";
   /// False: no operation of chlo is written; erf becomes the project's own sequence.
   bool chlo = true;
-  /// False: the graph is only legalized.
-  bool optimize = true;
   /// Where to write what passes did, or null.
   PassReport* report = nullptr;
   /// Where to write the approximations in force in what is written, or null.

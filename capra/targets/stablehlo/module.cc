@@ -1,14 +1,7 @@
 // Values and attributes of a module.
 #include "capra/targets/stablehlo/module.h"
 
-#include <algorithm>
-
 namespace capra::stablehlo {
-
-bool Operation::has_attribute(std::string_view key) const {
-  return std::ranges::any_of(attributes,
-                             [&](const NamedAttribute& one) { return one.name == key; });
-}
 
 const TensorType& Function::type(ValueId value) const {
   const auto position = static_cast<size_t>(value);

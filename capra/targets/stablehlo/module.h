@@ -50,7 +50,6 @@ struct Operation {
     }
     CAPRA_CHECK(false);
   }
-  bool has_attribute(std::string_view key) const;
 };
 
 struct Argument {

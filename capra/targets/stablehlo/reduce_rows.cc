@@ -7,12 +7,11 @@
 #include "capra/ops/max.h"
 #include "capra/ops/reduction.h"
 #include "capra/ops/sum.h"
+#include "capra/passes/match.h"
 #include "capra/targets/stablehlo/rows.h"
 
 namespace capra::stablehlo {
 namespace {
-
-bool is_narrow(DType dtype) { return dtype == DType::F16 || dtype == DType::BF16; }
 
 // The last two axes of x after the leading axes of `shape`.
 ValueId with_leading(FunctionBuilder& builder, ValueId x, const Shape& shape) {
@@ -64,7 +63,7 @@ ValueId lower_matmul(FunctionBuilder& builder, const Call& call) {
   const int64_t rank_a = builder.type(a).shape.rank();
   const int64_t rank_b = builder.type(b).shape.rank();
   // f16 and bf16 are added, and multiplied by the factor, in f32.
-  const TensorType wide{is_narrow(dtype) ? DType::F32 : builder.type(a).dtype, shape};
+  const TensorType wide{is_half(dtype) ? DType::F32 : builder.type(a).dtype, shape};
   ValueId product = builder.append({"stablehlo.dot_general",
                                     {a, b},
                                     wide,
@@ -119,7 +118,7 @@ ValueId lower_max(FunctionBuilder& builder, const Call& call) {
 ValueId lower_sum(FunctionBuilder& builder, const Call& call) {
   const std::vector<int64_t> axes = axes_of(call, builder.type(call.operands[0]));
   const DType dtype = call.type.dtype;
-  const DType wide = is_narrow(dtype) ? DType::F32 : dtype;
+  const DType wide = is_half(dtype) ? DType::F32 : dtype;
   const ValueId x = builder.convert(call.operands[0], wide);
   const TensorType scalar{wide, {}};
   const ValueId zero = is_float(wide) ? builder.splat(0.0, scalar) : builder.splat_i64(0, scalar);
@@ -134,7 +133,7 @@ ValueId lower_argmax(FunctionBuilder& builder, const Call& call) {
   const ValueId x = call.operands[0];
   const TensorType type = builder.type(x);
   const int64_t rank = type.shape.rank();
-  const int64_t axis = attrs.axis < 0 ? attrs.axis + rank : attrs.axis;
+  const int64_t axis = position_of(attrs.axis, rank);
   const ValueId greatest =
       builder.reduce("stablehlo.maximum", x, lowest(builder, type.dtype), {axis});
   std::vector<int64_t> others;

@@ -48,7 +48,8 @@ class Cases {
     const Array result = golden::run_on_oracle(*graph, data).value_or_throw().at("result");
     scale_ = result;
     if (call.op->accuracy.note == kOfMagnitudes) {
-      scale_ = golden::run_on_oracle(*graph, magnitudes(data)).value_or_throw().at("result");
+      scale_ =
+          golden::run_on_oracle(*graph, golden::magnitudes(data)).value_or_throw().at("result");
     }
     emit_form(*graph, {}, data, result);
     emit_form(*graph, {.keep_fused = {std::string(call.op->name)}}, data, result);
@@ -69,22 +70,6 @@ class Cases {
   static golden::DataKind kind(const Call& call) {
     const bool plain = call.op->name == "attention" || call.op->decompose != nullptr;
     return plain ? golden::DataKind::Finite : golden::DataKind::Special;
-  }
-
-  static golden::RunData magnitudes(const golden::RunData& data) {
-    golden::RunData positive;
-    for (const auto& [name, array] : data.inputs) {
-      Array copy = Array::zeros(array.dtype(), array.sizes());
-      for (int64_t i = 0; i < array.elements(); ++i) {
-        if (is_float(array.dtype())) {
-          copy.set(i, std::abs(array.f64_at(i)));
-        } else {
-          copy.set_i64(i, array.i64_at(i));
-        }
-      }
-      positive.inputs[name] = std::move(copy);
-    }
-    return positive;
   }
 
   // The runtime that judges computes with them as zeros.

@@ -4,11 +4,12 @@
 // `share` is the best rate as a share of the fused multiply-add peak that the thread reached just
 // before; `cost` is how much longer the blocks take, from the same calls in turns.
 #include <benchmark/benchmark.h>
-#include <time.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "bench/thread_seconds.h"
+#include "capra/ir/array.h"
 #include "capra/targets/cpu/kernels/fma_peak.h"
 #include "capra/targets/cpu/kernels/kernel_table.h"
 
@@ -65,17 +66,7 @@ HWY_NOINLINE void running(const float* a, const float* b, size_t k, float* total
 
 }  // namespace
 
-BlockRule block_rule() {
-  BlockRule rule{Isa::Portable, kTileRows, kPanel, blocks, running};
-#if HWY_TARGET == HWY_AVX2
-  rule.isa = Isa::Avx2;
-#elif HWY_TARGET == HWY_AVX3
-  rule.isa = Isa::Avx512;
-#elif HWY_TARGET == HWY_NEON
-  rule.isa = Isa::Neon;
-#endif
-  return rule;
-}
+BlockRule block_rule() { return {kIsa, kTileRows, kPanel, blocks, running}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace capra::kernels
@@ -100,39 +91,29 @@ std::vector<BlockRule> rules() {
   return all;
 }
 
-// CPU time: a call that was interrupted does not look slower than it is.
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
-
 template <class Call>
 double seconds_of(const Call& call) {
-  const double begin = thread_seconds();
+  const double begin = bench::thread_seconds();
   for (int repeat = 0; repeat < 100; ++repeat) call();
-  return (thread_seconds() - begin) / 100;
+  return (bench::thread_seconds() - begin) / 100;
 }
 
 void run(benchmark::State& state, const BlockRule& rule) {
   const auto k = static_cast<size_t>(state.range(0));
-  struct alignas(64) Line {
-    float values[16];
-  };
   const auto floats = [](size_t count, float value) {
-    Line line;
-    std::fill(std::begin(line.values), std::end(line.values), value);
-    return std::vector<Line>(count / 16 + 1, line);
+    const std::vector<int64_t> sizes{static_cast<int64_t>(count)};
+    return Array::of<float>(DType::F32, sizes, std::vector<float>(count, value));
   };
-  const std::vector<Line> a = floats(rule.rows * k, 0.25F);
-  const std::vector<Line> b = floats(rule.columns * k, 0.5F);
-  std::vector<Line> total = floats(rule.rows * 64, 0.0F);
+  const Array a = floats(rule.rows * k, 0.25F);
+  const Array b = floats(rule.columns * k, 0.5F);
+  Array total = floats(rule.rows * 64, 0.0F);
   const double peak = measure_fma_peak(rule.isa, 0.02);
+  auto* sums = reinterpret_cast<float*>(total.mutable_data());
   double blocks = 1e300;
   double running = 1e300;
   for (auto _ : state) {
     const auto call = [&](auto function) {
-      return [&, function] { function(a[0].values, b[0].values, k, total[0].values); };
+      return [&, function] { function(a.as<float>().data(), b.as<float>().data(), k, sums); };
     };
     blocks = std::min(blocks, seconds_of(call(rule.blocks)));
     running = std::min(running, seconds_of(call(rule.running)));

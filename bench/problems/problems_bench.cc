@@ -3,7 +3,6 @@
 // `best_us` is the best single call. Of problems with products, `best_share` is the best call's
 // rate as a share of the fused multiply-add peak that the same thread reached just before.
 #include <benchmark/benchmark.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,18 +11,12 @@
 #include <string>
 
 #include "bench/problems/problem.h"
+#include "bench/thread_seconds.h"
 #include "capra/targets/cpu/kernels/fma_peak.h"
 #include "capra/targets/cpu/target.h"
 
 namespace capra::bench {
 namespace {
-
-// CPU time: a call that was interrupted does not look slower than it is.
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 void run_problem(benchmark::State& state, const Target& target, kernels::Isa isa,
                  const ProblemLine& line) {

@@ -256,12 +256,7 @@ void attend(const Job& job, size_t head, size_t query, size_t rows, float* out) 
       for (size_t j = 0; j < columns; j += 16) {
         const F32x16 quotient =
             div(F32x16::load(s.total + r * kTotalStride + j), F32x16::all(sum[r]));
-        const F32x16 y = nothing ? F32x16::all(0.0F) : quotient;
-        if (columns - j >= 16) {
-          store(y, to + j);
-        } else {
-          store_partial(y, to + j, columns - j);
-        }
+        store_columns(nothing ? F32x16::all(0.0F) : quotient, to + j, columns - j);
       }
     }
   }

@@ -24,15 +24,7 @@ void fill(NormalizeKernels& table);
 const KernelTable& table() {
   static const KernelTable built = [] {
     KernelTable t;
-#if CAPRA_ISA_PORTABLE
-    t.isa = Isa::Portable;
-#elif HWY_TARGET == HWY_AVX2
-    t.isa = Isa::Avx2;
-#elif HWY_TARGET == HWY_AVX3
-    t.isa = Isa::Avx512;
-#else
-    t.isa = Isa::Neon;
-#endif
+    t.isa = kIsa;
     fill(t.matmul);
     fill(t.attention);
     fill(t.peak);

@@ -139,11 +139,7 @@ void finish(const MatmulEpilogue& e, float* c, ptrdiff_t c_row, size_t row, size
       const size_t left = least(16, columns - j);
       F32x16 v = F32x16::load(total + r * kTotalStride + j);
       if (residual != nullptr) v = add(v, F32x16::load_partial(residual + j, left));
-      if (left == 16) {
-        store(v, to + j);
-      } else {
-        store_partial(v, to + j, left);
-      }
+      store_columns(v, to + j, left);
     }
   }
 }

@@ -85,6 +85,16 @@ HWY_INLINE Columns<V, 2> fma(V a, Columns<V, 2> b, Columns<V, 2> c) {
   return {fma(a, b.v0, c.v0), fma(a, b.v1, c.v1)};
 }
 
+// The first `count` elements: of a whole vector, which most are, without a mask.
+template <class V>
+HWY_INLINE void store_columns(V v, typename V::Scalar* to, size_t count) {
+  if (count >= V::kLanes) {
+    store(v, to);
+  } else {
+    store_partial(v, to, count);
+  }
+}
+
 // The sums of `rows` rows. Recursion instead of an array: each sum is a variable of its own, which
 // compilers keep in a register. a[r * kBlock] is row r's factor.
 template <class V, int vectors, int rows>

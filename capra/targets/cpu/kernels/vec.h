@@ -35,6 +35,7 @@
 
 // clang-format off
 #include "capra/targets/cpu/kernels/isa_choice.h"
+#include "capra/targets/cpu/isa/isa.h"
 #include <cstddef>
 #include <cstdint>
 #include <hwy/highway.h>
@@ -51,6 +52,17 @@ HWY_BEFORE_NAMESPACE();
 namespace capra::kernels {
 namespace HWY_NAMESPACE {
 namespace {
+
+// The instruction set that this copy is compiled for.
+#if CAPRA_ISA_PORTABLE
+constexpr Isa kIsa = Isa::Portable;
+#elif HWY_TARGET == HWY_AVX2
+constexpr Isa kIsa = Isa::Avx2;
+#elif HWY_TARGET == HWY_AVX3
+constexpr Isa kIsa = Isa::Avx512;
+#else
+constexpr Isa kIsa = Isa::Neon;
+#endif
 
 #include "capra/targets/cpu/kernels/vec_scalar.inc"
 #if CAPRA_ISA_PORTABLE

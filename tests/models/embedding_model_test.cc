@@ -55,6 +55,7 @@ TEST(EmbeddingModel, ATextAloneInAnyBatchAndAtAnyBudgetHasOneVector) {
   const EmbeddingModel model = load(folder);
   const std::vector<float> together = embed(model, kTexts);
   const auto dimension = static_cast<size_t>(model.dimension());
+  EXPECT_TRUE(model.token_budget() >= 256 && model.token_budget() <= 8192);  // nobody asked
   for (size_t i = 0; i < std::size(kTexts); ++i) {
     const std::vector<float> alone = embed(model, std::span(&kTexts[i], 1));
     EXPECT_TRUE(same_bits(alone, std::span(together).subspan(i * dimension, dimension))) << i;
@@ -62,6 +63,7 @@ TEST(EmbeddingModel, ATextAloneInAnyBatchAndAtAnyBudgetHasOneVector) {
   for (const int64_t budget : {1, 5, 16, 4096}) {
     for (const int threads : {1, 2, 3, 8}) {
       const EmbeddingModel other = load(folder, {.threads = threads, .token_budget = budget});
+      EXPECT_EQ(other.token_budget(), budget);
       EXPECT_TRUE(same_bits(embed(other, kTexts), together)) << budget << " " << threads;
     }
   }

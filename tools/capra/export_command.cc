@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -224,13 +223,10 @@ Result<int> run_export(const ExportOptions& options) {
   std::vector<std::string> lines;
   CAPRA_ASSIGN(subject.graph,
                approximate(std::move(subject.graph), options.approximate, target->name, &lines));
-  CAPRA_ASSIGN(subject.graph, approximate_for(*target, std::move(subject.graph), &lines));
   CAPRA_ASSIGN(const stablehlo::Module module,
                stablehlo::emit(subject.graph, subject.parameters, emit_options));
 
-  for (std::string& line : passes.lines) {
-    if (std::ranges::find(lines, line) == lines.end()) lines.push_back(line);
-  }
+  lines.insert(lines.end(), passes.lines.begin(), passes.lines.end());
   CAPRA_ASSIGN(NewFolder folder, NewFolder::create(options.output));
   Json artifacts = Json::array();
   CAPRA_TRY(write_file(folder.file(kProgramFile), stablehlo::print_module(module)));

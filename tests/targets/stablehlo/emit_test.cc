@@ -6,6 +6,7 @@
 #include "capra/ir/text.h"
 #include "capra/ops/all_ops.h"
 #include "capra/ops/gelu.h"
+#include "capra/passes/gelu_tanh.h"
 #include "tests/ops/conformance_calls.h"
 
 namespace capra::stablehlo {
@@ -213,6 +214,36 @@ TEST(Emit, ATargetThatDerivesHasItsPassesRun) {
   PassReport report;
   ASSERT_TRUE(emit(graph, {}, {.target = &variant, .report = &report}).ok());
   EXPECT_EQ(report.lines, std::vector<std::string>{"SAID"});
+}
+
+PassList tanh_then_legal() {
+  static const Pass kTanh = gelu_tanh_legalization("it has no erf");
+  static const Pass* const kPasses[] = {&kTanh, find_pass("legalize")};
+  return kPasses;
+}
+
+TEST(Emit, WhatAVariantApproximatesIsSaidAndWritten) {
+  const Target dsp{.name = "dsp",
+                   .summary = "Has no erf.",
+                   .base = &kTarget,
+                   .optimizer = {.dag_passes = tanh_then_legal}};
+  const Graph graph = graph_of_text(R"(graph @main {
+  %x = input : f32[2]
+  %y = gelu %x {approximate = false}
+  output %y
+}
+)");
+  PassReport report;
+  std::vector<Approximation> in_force;
+  const EmitOptions options{.target = &dsp, .report = &report, .approximations = &in_force};
+  const std::string text = print_module(emit(graph, {}, options).value_or_throw());
+  EXPECT_NE(text.find("stablehlo.tanh"), std::string::npos);
+  EXPECT_EQ(text.find("chlo."), std::string::npos);
+  ASSERT_EQ(in_force.size(), 1U);
+  EXPECT_EQ(in_force[0].legalized_from, "gelu(approximate=false)");
+  EXPECT_EQ(in_force[0].max_abs_error, 4.8e-4);
+  ASSERT_EQ(report.lines.size(), 1U);
+  EXPECT_TRUE(report.lines[0].starts_with("GELU_APPROX_LEGALIZED node=")) << report.lines[0];
 }
 
 TEST(Emit, RefusesToKeepWhatIsNoOp) {

@@ -7,6 +7,13 @@ option(CAPRA_FUZZ "Build the libFuzzer programs (clang only)" OFF)
 set(CAPRA_SANITIZE "" CACHE STRING "Value for -fsanitize=, such as address,undefined or thread")
 set(CAPRA_TOKENIZERS AUTO CACHE STRING "The Hugging Face tokenizers crate: ON, OFF or AUTO (if cargo is found)")
 set_property(CACHE CAPRA_TOKENIZERS PROPERTY STRINGS ON OFF AUTO)
+if(DEFINED ENV{CAPRA_CACHE})
+  set(capra_judges $ENV{CAPRA_CACHE}/judges/bin/python)
+else()
+  set(capra_judges $ENV{HOME}/.cache/capra/judges/bin/python)
+endif()
+set(CAPRA_JUDGES_PYTHON ${capra_judges} CACHE STRING
+  "The Python with IREE and jaxlib that scripts/get_judges.sh makes; OFF leaves out the tests that need it")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release)

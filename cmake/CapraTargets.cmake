@@ -75,6 +75,21 @@ function(capra_script_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
+# capra_judge_test(NAME LABELS ci|nightly SCRIPT FILE [ARGUMENTS ...]): a script that the Python of the outside judges
+# runs (CAPRA_JUDGES_PYTHON); it imports from its own folder and from tests/judges. Without the judges it fails.
+function(capra_judge_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;SCRIPT;LABELS" "ARGUMENTS")
+  if(CAPRA_JUDGES_PYTHON STREQUAL "OFF")
+    return()
+  endif()
+  cmake_path(ABSOLUTE_PATH arg_SCRIPT BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  capra_script_test(${name} LABELS ${arg_LABELS} TIMEOUT "${arg_TIMEOUT}"
+    COMMAND ${CAPRA_JUDGES_PYTHON} -B ${arg_SCRIPT} ${arg_ARGUMENTS})
+  set_tests_properties(${name} PROPERTIES
+    ENVIRONMENT PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/judges
+    FIXTURES_REQUIRED judges_${arg_LABELS})
+endfunction()
+
 # Builds all fuzz programs and nothing else.
 add_custom_target(fuzz_programs)
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the Debian 12 packages that a build needs and are not there yet. Asks sudo when not root.
 #   scripts/install_packages.sh          what a build and the quickstart need
-#   scripts/install_packages.sh --tests  also what tests need: benchmarks, the cross compiler, the emulator, the formatter
+#   scripts/install_packages.sh --tests  also what tests need: benchmarks, the cross compiler, the emulator,
+#                                        the formatter, Python's environments
 #   scripts/install_packages.sh --ci     also the second compiler and the checkers
 set -euo pipefail
 
@@ -10,7 +11,7 @@ packages=(
   libfmt-dev libhwy-dev nlohmann-json3-dev libcli11-dev libgtest-dev
   python3 python3-pip
 )
-tests=(libbenchmark-dev g++-12-aarch64-linux-gnu qemu-user clang-format-19)
+tests=(libbenchmark-dev g++-12-aarch64-linux-gnu qemu-user clang-format-19 python3-venv)
 case ${1:-} in
   "") ;;
   --tests) packages+=("${tests[@]}") ;;
@@ -38,6 +39,7 @@ has_program() {
     ccache) command -v ccache ;;
     python3) command -v python3 ;;
     python3-pip) python3 -m pip --version ;;
+    python3-venv) python3 -c 'import ensurepip, venv' ;;
     *) return 1 ;;
   esac >/dev/null 2>&1
 }

@@ -7,4 +7,5 @@ if [[ ${CAPRA_SKIP_INSTALL:-} != 1 ]]; then scripts/install_packages.sh --tests;
 cmake --preset release -DCAPRA_TESTS=ON >/dev/null
 cmake --build --preset release
 scripts/get_model.sh >/dev/null
+scripts/get_judges.sh >/dev/null
 ctest --preset release -L '^(fast|ci)$' -j "$(nproc)" "$@"

@@ -122,6 +122,8 @@ constexpr DiagnosticCode kCodes[] = {
     {"tokenizer-random", "a tokenizer draws its tokens by chance"},
     {"tokenizer-vocabulary", "the tokenizer has ids that the model has no vectors for"},
     {"too-many-tokens", "a text has more tokens than the limit, and cutting was not allowed"},
+    {"tool-not-started", "a program that a target calls cannot be started"},
+    {"tool-time-limit", "a program that a target calls took longer than it was allowed"},
     {"type-mismatch", "a type written in text differs from the inferred one"},
     {"unexpected-exception", "an exception that nothing foresaw; this is a bug to report"},
     {"utf8-invalid", "a text is not UTF-8, and replacing was not allowed"},

@@ -43,9 +43,12 @@ Target resolved(const Target& target) {
     take_where_null(whole.optimizer.tape_passes, base->optimizer.tape_passes);
     take_where_null(whole.optimizer.dag_passes, base->optimizer.dag_passes);
     take_where_null(whole.optimizer.granularity, base->optimizer.granularity);
+    take_where_null(whole.optimizer.compile_flags, base->optimizer.compile_flags);
+    take_where_null(whole.optimizer.constants, base->optimizer.constants);
     take_where_null(whole.availability, base->availability);
     take_where_null(whole.eager, base->eager);
     take_where_null(whole.compile, base->compile);
+    take_where_null(whole.write, base->write);
   }
   return whole;
 }
@@ -149,6 +152,25 @@ Result<std::unique_ptr<Executable>> compile(const Target& target, Graph graph,
   }
   CAPRA_ASSIGN(graph, optimize(target, std::move(graph), parameters, options));
   return whole.compile(graph, parameters, options);
+}
+
+Status check_writes(const Target& target) {
+  if (resolved(target).write != nullptr) return {};
+  return fail("target-writes-nothing",
+              "target " + std::string(target.name) + " runs graphs and writes no program", {},
+              "choose a target that writes programs, or one that derives from such a target");
+}
+
+Result<WrittenProgram> write_program(const Target& target, const Graph& graph,
+                                     const Parameters& parameters, WriteOptions options,
+                                     NewFolder& folder) {
+  CAPRA_TRY(check_writes(target));
+  const Target whole = resolved(target);
+  if (!options.constants) {
+    const auto own = whole.optimizer.constants;
+    options.constants = own == nullptr ? ConstantPlacement() : own();
+  }
+  return whole.write(whole, graph, parameters, options, folder);
 }
 
 }  // namespace capra

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capra/base/new_folder.h"
 #include "capra/base/thread_pool.h"
 #include "capra/ir/graph.h"
 #include "capra/ir/parameters.h"
@@ -16,6 +17,7 @@
 #include "capra/passes/pass.h"
 #include "capra/passes/pipeline.h"
 #include "capra/runtime/executable.h"
+#include "capra/runtime/export.h"
 
 namespace capra {
 
@@ -34,6 +36,10 @@ struct TargetOptimizer {
   PassList (*dag_passes)() = nullptr;
   /// What `legalize` leaves whole beside the ops that the table has rows for.
   Granularity (*granularity)() = nullptr;
+  /// Options for the compiler of the programs that the target writes, one each.
+  std::vector<std::string> (*compile_flags)() = nullptr;
+  /// Where data stand in programs when nobody says it; null: in the program.
+  ConstantPlacement (*constants)() = nullptr;
 };
 
 /// What a target needs of the machine, and what of that is not here.
@@ -68,6 +74,12 @@ struct Target {
   /// From a graph that went through the passes.
   Result<std::unique_ptr<Executable>> (*compile)(const Graph& graph, const Parameters& parameters,
                                                  const CompileOptions& options) = nullptr;
+  /// Writes a traced graph and the data of its parameters as a program, in files of `folder`. The
+  /// hooks are those of `target`, which is resolved; `options.constants` is there. Call it by
+  /// `write_program`.
+  Result<WrittenProgram> (*write)(const Target& target, const Graph& graph,
+                                  const Parameters& parameters, const WriteOptions& options,
+                                  NewFolder& folder) = nullptr;
 };
 
 /// Targets to choose from, sorted by name.
@@ -111,5 +123,14 @@ Result<Graph> optimize(const Target& target, Graph graph, const Parameters& para
 Result<std::unique_ptr<Executable>> compile(const Target& target, Graph graph,
                                             const Parameters& parameters,
                                             const CompileOptions& options = {});
+
+/// Fails with `target-writes-nothing` unless the target, or a base of it, writes programs.
+Status check_writes(const Target& target);
+
+/// Writes a traced graph as a program of the target, in files of `folder`. Fails with
+/// `target-writes-nothing`, and as the target's `write` does.
+Result<WrittenProgram> write_program(const Target& target, const Graph& graph,
+                                     const Parameters& parameters, WriteOptions options,
+                                     NewFolder& folder);
 
 }  // namespace capra

@@ -45,12 +45,19 @@ class ExportTest(small_model.SmallModelTest):
         self.assertEqual(report["inputs"], [{"name": "x", "type": "f32[n, 2]"}])
         self.assertEqual(report["outputs"], [{"name": "z", "type": "f32[n, 3]"}])
         self.assertEqual(report["composites"], ["skainet_gelu_approximate_false_dynx3xf32"])
+        self.assertEqual(report["kept_fused"], [
+            {"node": "%z", "op": "gelu", "as": "skainet.gelu 1", "body": "skainet_gelu_approximate_false_dynx3xf32",
+             "reason": "asked for by --keep-fused"}])
+        self.assertEqual(report["run"], [
+            "iree-compile $(cat iree.flags) model.mlir -o model.vmfb",
+            "iree-run-module --module=model.vmfb --device=local-task --function=f --parameters=model=model.irpa"])
         self.assertIn("func.func @f(%x: tensor<?x2xf32>) -> tensor<?x3xf32>", text)
         archive = (self.program / "model.irpa").read_bytes()
         self.assertEqual(archive[:4], b"IRPA")
         self.assertIn(b"layer.weightlayer.bias", archive)
         self.assertIn(struct.pack("<6f", 1, 2, 3, 4, 5, 6), archive)
-        self.assertIn("--iree-input-type=stablehlo", (self.program / "iree.flags").read_text(encoding="utf-8"))
+        self.assertIn("--iree-input-type=stablehlo", report["flags"])
+        self.assertEqual((self.program / "iree.flags").read_text(encoding="utf-8").splitlines(), report["flags"])
 
     def test_constants_in_the_module_or_by_size(self):
         report, text = self.export(self.graph, "--parameters", self.weights, "--constants", "inline")

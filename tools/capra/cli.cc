@@ -280,17 +280,19 @@ void declare_export(CLI::App& app, ExportOptions& options) {
   takes(app.add_option("--target", options.target, "stablehlo, or of a plugin"), "NAME", kRunning);
   add_plugins(app, options);
   add_approximate(app, options.approximate);
-  takes(app.add_option("--keep-fused", options.keep_fused, "ops that stay one composite each"),
-        "A,B", kRunning)
+  takes(
+      app.add_option("--keep-fused", options.write.keep_fused, "ops that stay one composite each"),
+      "A,B", kRunning)
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_flag_callback(
-         "--no-chlo", [&options] { options.chlo = false; }, "write erf without operations of chlo")
+         "--no-chlo", [&options] { options.write.without = {"chlo"}; },
+         "write erf without operations of chlo")
       ->group(kRunning);
   takes(app.add_option("--length", options.length, "a number of tokens, or dynamic (default)"), "N",
         kModel);
   takes(app.add_option("--constants", options.constants,
-                       "inline, external (default) or threshold:BYTES"),
+                       "inline, external or threshold:BYTES; default: the target's"),
         "WHERE", kOutput);
   takes(app.add_option("--output", options.output, "the folder to make"), "FOLDER", kOutput)
       ->required();

@@ -9,6 +9,7 @@
 
 #include "capra/base/result.h"
 #include "capra/ir/parameters.h"
+#include "capra/runtime/export.h"
 #include "models/embedding_model.h"
 
 namespace capra::driver {
@@ -93,9 +94,8 @@ struct ExportOptions : TargetOptions {
   std::string target = "stablehlo";
   std::string output;              ///< the folder to make
   std::string length = "dynamic";  ///< of the token axis: a number, or dynamic
-  std::string constants = "external";
-  std::vector<std::string> keep_fused;  ///< names of ops
-  bool chlo = true;                     ///< false: only operations of StableHLO proper
+  std::string constants;  ///< inline, external or threshold:BYTES; empty: as the target has it
+  WriteOptions write;
   std::vector<std::string> approximate;
 };
 

@@ -212,7 +212,7 @@ class Emitter {
   ValueId call(FunctionBuilder& builder, const Graph& graph, NodeId id,
                const std::vector<ValueId>& operands, bool in_body) {
     const Node& node = graph.node(id);
-    if (!in_body && granularity_.keeps(*node.op)) return composite(builder, graph, node, operands);
+    if (!in_body && granularity_.keeps(*node.op)) return composite(builder, graph, id, operands);
     std::vector<const TensorType*> types;
     types.reserve(node.operands.size());
     for (const NodeId operand : node.operands) {
@@ -226,8 +226,9 @@ class Emitter {
     return result;
   }
 
-  ValueId composite(FunctionBuilder& builder, const Graph& graph, const Node& node,
+  ValueId composite(FunctionBuilder& builder, const Graph& graph, NodeId id,
                     const std::vector<ValueId>& operands) {
+    const Node& node = graph.node(id);
     const OpDef& op = *node.op;
     const bool named = !op.composite.name.empty();
     const std::string name =
@@ -240,13 +241,28 @@ class Emitter {
     std::vector<ValueId> present;
     std::ranges::copy_if(operands, std::back_inserter(present),
                          [](ValueId operand) { return operand >= 0; });
+    const int64_t version = named ? op.composite.version : 1;
+    const std::string body = body_of(graph, node, name);
+    if (options_.kept != nullptr) {
+      options_.kept->push_back({.node = node_label(graph, id),
+                                .op = std::string(op.name),
+                                .as = name + " " + number_text(version),
+                                .body = body,
+                                .reason = reason_to_keep(op)});
+    }
     return builder.append({"stablehlo.composite",
                            std::move(present),
                            node.type,
                            {{"name", name},
                             {"composite_attributes", std::move(attributes)},
-                            {"decomposition", Symbol{body_of(graph, node, name)}},
-                            {"version", int64_t{named ? op.composite.version : 1}}}});
+                            {"decomposition", Symbol{body}},
+                            {"version", version}}});
+  }
+
+  std::string reason_to_keep(const OpDef& op) const {
+    const auto own = target_.optimizer.granularity;
+    if (own == nullptr || !own().keeps(op)) return "asked for by --keep-fused";
+    return "granularity of " + std::string(target_.name);
   }
 
   // Functions and globals share one space of names.

@@ -9,6 +9,7 @@
 #include "capra/ir/graph.h"
 #include "capra/ir/parameters.h"
 #include "capra/passes/pass.h"
+#include "capra/runtime/export.h"
 #include "capra/targets/stablehlo/module.h"
 #include "capra/targets/stablehlo/target.h"
 
@@ -31,6 +32,8 @@ struct EmitOptions {
   PassReport* report = nullptr;
   /// Where to write the approximations in force in what is written, or null.
   std::vector<Approximation>* approximations = nullptr;
+  /// Where to write which nodes survive as composites, or null.
+  std::vector<KeptOp>* kept = nullptr;
 };
 
 /// The graph as a module whose function has the graph's name, its inputs and its outputs in order.

@@ -2,7 +2,9 @@
 #include "capra/targets/stablehlo/target.h"
 
 #include "capra/passes/passes.h"
+#include "capra/targets/stablehlo/iree_flags.h"
 #include "capra/targets/stablehlo/ops.h"
+#include "capra/targets/stablehlo/write.h"
 
 namespace capra::stablehlo {
 namespace {
@@ -11,6 +13,8 @@ PassList dag_passes() {
   static const Pass* const kPasses[] = {&kLegalize};
   return kPasses;
 }
+
+ConstantPlacement constants() { return {.external_from = 0}; }
 
 Availability availability() {
   return {
@@ -22,7 +26,10 @@ Availability availability() {
 constinit const Target kTarget{.name = "stablehlo",
                                .summary = "Writes StableHLO programs with their weights.",
                                .table = &kOpTable,
-                               .optimizer = {.dag_passes = dag_passes},
-                               .availability = availability};
+                               .optimizer = {.dag_passes = dag_passes,
+                                             .compile_flags = iree_compile_flags,
+                                             .constants = constants},
+                               .availability = availability,
+                               .write = write};
 
 }  // namespace capra::stablehlo

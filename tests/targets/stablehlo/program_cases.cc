@@ -126,7 +126,9 @@ class Cases {
 
 int run(const std::string& folder) {
   std::filesystem::create_directories(folder);
-  write_file(folder + "/iree.flags", stablehlo::iree_compile_flags()).or_throw();
+  write_file(folder + "/iree.flags",
+             fmt::format("{}\n", fmt::join(stablehlo::iree_compile_flags(), "\n")))
+      .or_throw();
   for (const OpDef* op : all_ops()) {
     Cases cases;
     for (const DType dtype : all_dtypes()) {

@@ -1,0 +1,55 @@
+// Temporary names and permissions of folders.
+#include "capra/base/new_folder.h"
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace capra {
+namespace {
+
+Failure unwritable(const std::string& path, int error) {
+  return fail("output-unwritable", std::strerror(error), path,
+              "check the folder above it, its permissions and the free space");
+}
+
+}  // namespace
+
+Result<NewFolder> NewFolder::create(const std::string& path) {
+  std::string name = path;
+  while (name.size() > 1 && name.ends_with('/')) name.pop_back();
+  std::error_code ignored;
+  if (std::filesystem::exists(std::filesystem::symlink_status(name, ignored))) {
+    return fail("output-exists", "there is something called so already", path,
+                "remove it, or name another folder");
+  }
+  std::string temporary = name + ".XXXXXX";
+  if (::mkdtemp(temporary.data()) == nullptr) return unwritable(path, errno);
+  return NewFolder(std::move(name), std::move(temporary));
+}
+
+NewFolder::NewFolder(NewFolder&& other) noexcept
+    : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, {})) {}
+
+NewFolder::~NewFolder() {
+  std::error_code ignored;
+  if (!temporary_.empty()) std::filesystem::remove_all(temporary_, ignored);
+}
+
+Status NewFolder::finish() {
+  std::error_code error;
+  // mkdtemp makes a folder for its owner alone.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  std::filesystem::permissions(temporary_, std::filesystem::perms(0777 & ~mask), error);
+  if (!error) std::filesystem::rename(temporary_, path_, error);
+  if (error) return unwritable(path_, error.value());
+  temporary_.clear();
+  return {};
+}
+
+}  // namespace capra

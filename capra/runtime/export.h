@@ -1,0 +1,52 @@
+// What a target that writes programs is asked for, and what it says of what it wrote.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capra/passes/pass.h"
+#include "capra/runtime/executable.h"
+
+namespace capra {
+
+/// Where the data of parameters stand.
+struct ConstantPlacement {
+  /// Parameters of at least so many bytes stand in a file beside the program, 0: all of them; none:
+  /// all stand in the program.
+  std::optional<int64_t> external_from = {};
+};
+
+/// How a program is to be written.
+struct WriteOptions {
+  /// Names of ops that survive whole, beside those of the target's granularity.
+  std::vector<std::string> keep_fused = {};
+  /// None: as the target has it.
+  std::optional<ConstantPlacement> constants = {};
+  /// Extensions of the program's language that are not to be used, by the names the target gives
+  /// them.
+  std::vector<std::string> without = {};
+};
+
+/// A node that stands in the program as one op of the program's language.
+struct KeptOp {
+  std::string node;  ///< path of the node in the model, or its value in text
+  std::string op;    ///< name of its record
+  std::string as;    ///< name and version in the program: `skainet.gelu 1`
+  std::string body;  ///< name of its decomposition in the program
+  std::string reason;
+};
+
+/// What was written, for whoever reports it.
+struct WrittenProgram {
+  std::vector<std::string> files;  ///< names in the folder, the program first
+  std::vector<Port> parameters;    ///< by path: those whose data stand beside the program
+  std::vector<KeptOp> kept;        ///< in the order of the program
+  PassReport passes;
+  std::vector<Approximation> approximations;  ///< in force in the program
+  std::vector<std::string> flags;             ///< for the compiler of the program's language
+  std::vector<std::string> run;  ///< lines of a shell that compile and run it, in the folder
+};
+
+}  // namespace capra

@@ -1,0 +1,14 @@
+// Writing a program with its weights and the options of its compiler.
+#pragma once
+
+#include "capra/runtime/target.h"
+
+namespace capra::stablehlo {
+
+/// `Target::write` of this target and of those that derive from it: `model.mlir`, `model.irpa`
+/// where data stand outside the program, `iree.flags`. The extension that can be left out is
+/// `chlo`. Fails as `emit` and `write_irpa` do, and with `option-invalid`.
+Result<WrittenProgram> write(const Target& target, const Graph& graph, const Parameters& parameters,
+                             const WriteOptions& options, NewFolder& folder);
+
+}  // namespace capra::stablehlo

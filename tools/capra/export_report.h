@@ -1,0 +1,15 @@
+// What report.json says of an exported program.
+#pragma once
+
+#include "capra/base/new_folder.h"
+#include "capra/io/json.h"
+#include "capra/runtime/target.h"
+
+namespace capra::driver {
+
+/// The report of a program that the target wrote of `graph`, its files still in `folder`. Fails
+/// with `file-unreadable`.
+Result<Json> export_report(const Target& target, const Graph& graph, const WrittenProgram& written,
+                           const NewFolder& folder);
+
+}  // namespace capra::driver

@@ -1,13 +1,11 @@
-"""Where results go: whole files or none, full disks, closed pipes, signals."""
+"""Where results go: whole files or none, full disks, closed pipes."""
 
 import os
 import resource
-import signal
 import stat
 import subprocess
 import sys
 import threading
-import time
 import unittest
 
 import driver
@@ -118,30 +116,6 @@ class OutputTest(small_model.SmallModelTest):
             process.stdin.close()
         except BrokenPipeError:
             pass
-
-    def test_a_signal_leaves_nothing_behind(self):
-        # A broken invariant aborts; that is an internal error with its own code, not a crash.
-        codes = {signal.SIGINT: -signal.SIGINT, signal.SIGTERM: -signal.SIGTERM, signal.SIGHUP: -signal.SIGHUP,
-                 signal.SIGABRT: driver.INTERNAL}
-        # A process that aborts joins none of its threads; the thread sanitizer would call that a leak.
-        options = {"TSAN_OPTIONS": os.environ.get("TSAN_OPTIONS", "") + ":report_thread_leaks=0"}
-        for number, code in codes.items():
-            with self.subTest(signal=number):
-                process = subprocess.Popen(
-                    driver.command(*self.embed("--input", "-", "--output", self.scratch / "v.npy", "--format", "npy")),
-                    stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | options)
-                process.stdin.write((IDS * 1100).encode())
-                process.stdin.flush()
-                # Rows are on their way once the unfinished file is there.
-                deadline = time.monotonic() + 60
-                while not self.names() and time.monotonic() < deadline:
-                    time.sleep(0.01)
-                self.assertRegex(self.names()[0], r"^v\.npy\.\w{6}$")
-                process.send_signal(number)
-                _, said = process.communicate()
-                self.assertEqual(process.returncode, code, said)
-                self.assertEqual(b"this is a bug" in said, code == driver.INTERNAL)
-                self.assertEqual(self.names(), [])
 
     @unittest.skipUnless(sys.platform == "linux" and os.geteuid() != 0, "root may write everywhere")
     def test_a_folder_without_permission(self):

@@ -239,8 +239,17 @@ class Emitter {
           {std::string(op.attrs.fields[i].name), composite_attribute(node.attrs[i])});
     }
     std::vector<ValueId> present;
-    std::ranges::copy_if(operands, std::back_inserter(present),
-                         [](ValueId operand) { return operand >= 0; });
+    std::vector<int64_t> absent;  // of those before the last one that is there
+    std::vector<int64_t> missing;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (operands[i] < 0) {
+        missing.push_back(static_cast<int64_t>(i));
+      } else {
+        present.push_back(operands[i]);
+        absent = missing;
+      }
+    }
+    if (!absent.empty()) attributes.push_back({std::string(kAbsentOperands), std::move(absent)});
     const int64_t version = named ? op.composite.version : 1;
     const std::string body = body_of(graph, node, name);
     if (options_.kept != nullptr) {

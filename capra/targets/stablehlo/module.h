@@ -35,6 +35,10 @@ struct NamedAttribute {
 /// What stands for the type `index` of the dialects beside StableHLO.
 inline const TensorType kIndexType{DType::I64, {}};
 
+/// The attribute of a composite that numbers the absent operands of its op before the last one that
+/// is there: without it nobody could tell which operand is which.
+inline constexpr std::string_view kAbsentOperands = "absent_operands";
+
 /// One operation with one result. Symbolic dims of types print as `?`.
 struct Operation {
   std::string_view name;  ///< `stablehlo.add`; of static storage

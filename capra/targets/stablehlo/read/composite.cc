@@ -1,0 +1,99 @@
+// Names and attributes of composites are those of the records.
+#include "capra/targets/stablehlo/read/composite.h"
+
+#include <algorithm>
+
+#include "capra/base/number_text.h"
+#include "capra/ir/attrs.h"
+#include "capra/ops/all_ops.h"
+
+namespace capra::stablehlo {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+const OpDef& find_composite(const Operation& operation) {
+  const std::string& name = operation.attribute<std::string>("name");
+  const auto version = operation.attribute<int64_t>("version");
+  for (const OpDef* op : all_ops()) {
+    const bool named = !op->composite.name.empty();
+    const std::string own =
+        named ? std::string(op->composite.name) : "capra." + std::string(op->name);
+    if (own == name && version == (named ? op->composite.version : 1)) return *op;
+  }
+  throw Error({"op-unknown", "no op is called " + name + ", version " + number_text(version)});
+}
+
+template <class T>
+std::optional<AttrValue> as(const Attribute& attribute) {
+  const T* value = std::get_if<T>(&attribute);
+  return value != nullptr ? std::optional<AttrValue>(*value) : std::nullopt;
+}
+
+// Nothing where the attribute is of another kind.
+std::optional<AttrValue> attr_value(AttrKind kind, const Attribute& attribute) {
+  switch (kind) {
+    case AttrKind::Bool:
+      return as<bool>(attribute);
+    case AttrKind::Int:
+      return as<int64_t>(attribute);
+    case AttrKind::Float:
+      return as<double>(attribute);
+    case AttrKind::String:
+      return as<std::string>(attribute);
+    case AttrKind::Ints:
+      return as<Ints>(attribute);
+    case AttrKind::Array:
+      return as<Array>(attribute);
+    case AttrKind::DType: {
+      const auto* name = std::get_if<std::string>(&attribute);
+      const std::optional<DType> dtype = name != nullptr ? parse_dtype(*name) : std::nullopt;
+      return dtype ? std::optional<AttrValue>(*dtype) : std::nullopt;
+    }
+    case AttrKind::Shape: {
+      const auto* sizes = std::get_if<Ints>(&attribute);
+      return sizes != nullptr ? std::optional<AttrValue>(Shape(*sizes)) : std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::optional<Tensor> import_composite(const Context& context, const Operation& operation,
+                                       std::span<const Tensor> operands) {
+  const OpDef& op = find_composite(operation);
+  Attrs attrs = op.attrs.defaults();
+  Ints absent;
+  for (const NamedAttribute& one : operation.attribute<Dictionary>("composite_attributes")) {
+    if (one.name == kAbsentOperands) {
+      const auto* places = std::get_if<Ints>(&one.value);
+      if (places != nullptr) absent = *places;
+      continue;
+    }
+    const int index = attr_index(op.attrs, one.name);
+    if (index < 0) {
+      throw Error({"attribute-unknown", std::string(op.name) + " has no attribute " + one.name});
+    }
+    const AttrKind kind = op.attrs.fields[static_cast<size_t>(index)].kind;
+    // A shape with symbols is a text.
+    if (kind == AttrKind::Shape && std::holds_alternative<std::string>(one.value)) return {};
+    std::optional<AttrValue> value = attr_value(kind, one.value);
+    if (!value) {
+      throw Error({"attribute-invalid", one.name + " of " + std::string(op.name) + " is no " +
+                                            std::string(attr_kind_name(kind))});
+    }
+    attrs[static_cast<size_t>(index)] = *std::move(value);
+  }
+  std::vector<Tensor> all;
+  size_t next = 0;
+  while (next < operands.size()) {
+    const bool is_absent =
+        std::ranges::find(absent, static_cast<int64_t>(all.size())) != absent.end();
+    all.push_back(is_absent ? Tensor() : operands[next++]);
+  }
+  return apply(op, all, std::move(attrs), context);
+}
+
+}  // namespace capra::stablehlo

@@ -30,7 +30,7 @@ def main():
         return f"no judges: {python}: {error.strerror}; run scripts/get_judges.sh"
     if done.returncode != 0:
         return f"{python} does not import the judges; run scripts/get_judges.sh\n{done.stderr}"
-    wrong = [f"{is_wanted}, found {found}" for is_wanted, found in zip(wanted, done.stdout.split()) if is_wanted != found]
+    wrong = [f"{line}, found {found}" for line, found in zip(wanted, done.stdout.split()) if line != found]
     if wrong:
         return f"{python} has other versions; run scripts/get_judges.sh\n" + "\n".join(wrong)
     print(done.stdout, end="")

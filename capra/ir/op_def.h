@@ -63,6 +63,8 @@ struct OpDef {
   DecomposeFn decompose = nullptr;  ///< null: a primitive, whose meaning interp holds
   Accuracy accuracy = {};
   Composite composite = {};
+  /// Names of dims along which parts of the result are independent: what a schedule hint may name.
+  std::span<const std::string_view> parallel_dims = {};
   std::span<const Example> examples = {};
 };
 

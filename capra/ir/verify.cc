@@ -4,6 +4,7 @@
 #include <set>
 
 #include "capra/base/number_text.h"
+#include "capra/ir/schedule.h"
 #include "capra/ir/structural_ops.h"
 #include "capra/ir/text/values.h"
 
@@ -44,6 +45,7 @@ class Verifier {
     CAPRA_TRY(check_attrs(id, node));
     CAPRA_TRY(check_symbols(id, node));
     CAPRA_TRY(check_names(id, node));
+    CAPRA_TRY(schedule_of(node, node_place(graph_, id)));
     if ((node.body != nullptr) != (node.op == &kGroup)) {
       return invalid(id, node.body != nullptr ? "only a group has a body" : "a group has no body");
     }

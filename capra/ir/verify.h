@@ -8,7 +8,8 @@ namespace capra {
 
 /// Operands come before users; counts, attribute kinds and types agree with the records; parameter
 /// paths and input and output names are unique; a group has a body whose inputs and single output
-/// have the types of its operands and result. Fails with `graph-invalid`, `at` the node.
+/// have the types of its operands and result. Fails with `graph-invalid`, and with
+/// `schedule-invalid` for a hint that the op does not allow, `at` the node.
 Status verify(const Graph& graph);
 
 }  // namespace capra

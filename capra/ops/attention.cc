@@ -35,6 +35,8 @@ constexpr Operand kOperands[] = {
      Arity::Optional},
 };
 
+constexpr std::string_view kParallelDims[] = {"batch", "heads"};
+
 Failure shape_failure(std::string_view name, const TensorType& found, const std::string& needed) {
   return fail("operand-shape",
               fmt::format("{} has shape {}, {} is needed", name, found.shape.text(), needed));
@@ -295,6 +297,7 @@ constinit const OpDef kAttention{
                  .max_ulp = 8,
                  .note = "for scores below 20 and values of magnitude 1"},
     .composite = {"capra.attention", 1},
+    .parallel_dims = kParallelDims,
     .examples = kExamples,
 };
 

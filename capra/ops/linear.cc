@@ -16,6 +16,8 @@ constexpr Operand kOperands[] = {
     {"bias", "[out], dtype of x", Arity::Optional},
 };
 
+constexpr std::string_view kParallelDims[] = {"rows"};
+
 Result<TensorType> infer(const TensorType& x, const TensorType& weight, const TensorType* bias,
                          const NoAttrs&) {
   CAPRA_TRY(require_float(x));
@@ -83,6 +85,7 @@ constinit const OpDef kLinear{
     .decompose = erase_decompose<decompose>,
     .accuracy = {.max_ulp = 16, .note = kOfMagnitudes},
     .composite = {"capra.linear", 1},
+    .parallel_dims = kParallelDims,
     .examples = kExamples,
 };
 

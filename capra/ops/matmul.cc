@@ -11,6 +11,8 @@ namespace {
 constexpr Operand kOperands[] = {{"a", "[..., m, k], or [..., k, m] if transpose_a"},
                                  {"b", "dtype of a; [..., k, n], or [..., n, k] if transpose_b"}};
 
+constexpr std::string_view kParallelDims[] = {"rows"};
+
 Shape leading(const Shape& shape) {
   return Shape(std::vector<Dim>(shape.dims().begin(), shape.dims().end() - 2));
 }
@@ -85,6 +87,7 @@ constinit const OpDef kMatmul{
     .attrs = attrs_of<MatmulAttrs>(),
     .infer = erase_infer<infer>,
     .accuracy = {.max_ulp = 16, .note = kOfMagnitudes},
+    .parallel_dims = kParallelDims,
     .examples = kExamples,
 };
 

@@ -54,6 +54,15 @@ std::string attribute_section(const OpDef& op) {
   return text + "\n";
 }
 
+std::string schedule_section(const OpDef& op) {
+  if (op.parallel_dims.empty()) return {};
+  std::string dims;
+  for (const std::string_view dim : op.parallel_dims) {
+    dims += (dims.empty() ? "" : ", ") + fmt::format("`parallel({})`", dim);
+  }
+  return fmt::format("## Schedule hints\n\n{}\n\n", dims);
+}
+
 std::string accuracy_text(const Accuracy& accuracy) {
   std::string text;
   if (accuracy.max_abs == 0 && accuracy.max_ulp == 0) {
@@ -148,6 +157,7 @@ std::string op_page(const OpDef& op, std::span<const DocTarget> targets) {
   if (!op.prose.empty()) text += fmt::format("{}\n\n", op.prose);
   text += operand_section(op);
   text += attribute_section(op);
+  text += schedule_section(op);
   text += meaning_section(op);
   text += fmt::format("## Accuracy at f32\n\n{}.\n\n", accuracy_text(op.accuracy));
   if (!op.composite.name.empty()) {

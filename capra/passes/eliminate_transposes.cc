@@ -53,6 +53,7 @@ bool transposed_result(GraphRewriter& rewriter, NodeId root) {
                    .transpose_b = !attrs.transpose_a,
                    .factor = attrs.factor});
   });
+  rewriter.keep_notes(product, rewriter.mapped(root));
   return true;
 }
 

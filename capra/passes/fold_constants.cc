@@ -65,8 +65,7 @@ Result<Graph> run(const Graph& graph, PassContext& context) {
                 .attrs = pack(ConstantAttrs{*std::move(value)}),
                 .type = node.type};
     folded.path = std::move(node.path);
-    folded.notes = std::move(node.notes);
-    rewriter.append_for(id, std::move(folded));
+    rewriter.keep_notes(id, rewriter.append_for(id, std::move(folded)));
   }
   return std::move(rewriter).finish();
 }

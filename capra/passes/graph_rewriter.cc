@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "capra/ir/schedule.h"
 #include "capra/ir/structural_ops.h"
 
 namespace capra {
@@ -56,10 +57,17 @@ NodeId GraphRewriter::copy(NodeId old) {
 
 void GraphRewriter::adopt(NodeId old, NodeId value) {
   map_[static_cast<size_t>(old)] = value;
+  keep_notes(old, value);
+}
+
+void GraphRewriter::keep_notes(NodeId old, NodeId value) {
+  for (const Note& note : source_.node(old).notes) add_note(value, note);
+}
+
+void GraphRewriter::add_note(NodeId value, const Note& note) {
   Node& node = result_.node(value);
-  for (const Note& note : source_.node(old).notes) {
-    if (std::ranges::find(node.notes, note) == node.notes.end()) node.notes.push_back(note);
-  }
+  const std::optional<Note> kept = note_for(*node.op, note);
+  if (kept && std::ranges::find(node.notes, *kept) == node.notes.end()) node.notes.push_back(*kept);
 }
 
 NodeId GraphRewriter::append(Node node) {
@@ -83,8 +91,14 @@ Tensor GraphRewriter::result_tensor(NodeId value) const {
 }
 
 void GraphRewriter::splice(NodeId old, const std::function<Tensor()>& calls) {
+  const NodeId first = result_.size();
   splice_without_notes(old, calls);
   adopt(old, mapped(old));
+  // A hint goes to each of the calls that can have it, such as the product among other steps.
+  for (const Note& note : source_.node(old).notes) {
+    if (note.name != kScheduleNote) continue;
+    for (NodeId value = first; value < result_.size(); ++value) add_note(value, note);
+  }
 }
 
 void GraphRewriter::splice_without_notes(NodeId old, const std::function<Tensor()>& calls) {

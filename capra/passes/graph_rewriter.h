@@ -40,6 +40,11 @@ class GraphRewriter {
   NodeId append_for(NodeId old, Node node);
   /// From now on `value`, a node of the result, stands for `old`; the notes of `old` move there.
   void replace(NodeId old, NodeId value);
+  /// The notes of `old`, which a replacement took in beside its root, move to `value`, a node of
+  /// the result.
+  void keep_notes(NodeId old, NodeId value);
+  /// Notes it on a node of the result, unless it is there; of hints what the op allows.
+  void add_note(NodeId value, const Note& note);
 
   /// The value that stands for `old` as a tensor, for calls within `splice`.
   Tensor tensor(NodeId old) const;

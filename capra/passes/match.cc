@@ -11,6 +11,34 @@
 #include "capra/ops/reshape.h"
 
 namespace capra {
+namespace {
+
+/// Mantissa bits and exponent range of a float, value bits of an integer.
+struct Range {
+  int digits = 0;
+  int max_exponent = 0;
+  int min_exponent = 0;  ///< of the least subnormal
+};
+
+std::optional<Range> range_of(DType dtype) {
+  switch (dtype) {
+    case DType::F64:
+      return Range{53, 1024, -1074};
+    case DType::F32:
+      return Range{24, 128, -149};
+    case DType::F16:
+      return Range{11, 16, -24};
+    case DType::BF16:
+      return Range{8, 128, -133};
+    default:
+      break;
+  }
+  if (!is_integer(dtype)) return std::nullopt;
+  const int bits = static_cast<int>(dtype_bytes(dtype)) * 8 - (is_signed_integer(dtype) ? 1 : 0);
+  return Range{bits, bits, 0};
+}
+
+}  // namespace
 
 NodeId operand(const Graph& graph, NodeId id, size_t index) {
   const std::vector<NodeId>& operands = graph.node(id).operands;
@@ -79,6 +107,16 @@ bool unobserved(const std::vector<std::vector<NodeId>>& users, std::span<const N
              return std::ranges::find(inside, user) != inside.end();
            });
   });
+}
+
+bool holds(DType to, DType from) {
+  const std::optional<Range> wide = range_of(to);
+  const std::optional<Range> narrow = range_of(from);
+  if (!wide || !narrow) return to == from;
+  if (is_float(from) && !is_float(to)) return false;
+  if (is_signed_integer(from) && is_integer(to) && !is_signed_integer(to)) return false;
+  return wide->digits >= narrow->digits && wide->max_exponent >= narrow->max_exponent &&
+         wide->min_exponent <= narrow->min_exponent;
 }
 
 }  // namespace capra

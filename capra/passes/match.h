@@ -30,6 +30,9 @@ std::optional<double> splat(const Graph& graph, NodeId id);
 /// to the dtype, or with the digits commonly printed.
 bool is_number(DType dtype, double found, double wanted);
 
+/// Whether every value of `from` is a value of `to`.
+bool holds(DType to, DType from);
+
 /// An axis attribute as a position.
 int64_t position_of(int64_t axis, int64_t rank);
 

@@ -20,6 +20,21 @@ std::string text_of(const Note* note) {
   return text == nullptr ? std::string() : *text;
 }
 
+double number_of(const Note* note) {
+  const auto* number = note == nullptr ? nullptr : std::get_if<double>(&note->value);
+  return number == nullptr ? 0 : *number;
+}
+
+// The dtype of the first float operand, or of the result.
+DType computed_in(const Graph& graph, const Node& node) {
+  for (const NodeId operand : node.operands) {
+    if (operand == kAbsent) continue;
+    const DType dtype = graph.node(operand).type.dtype;
+    if (is_float(dtype)) return dtype;
+  }
+  return node.type.dtype;
+}
+
 // `gelu(approximate=true)`.
 std::string attrs_text(const Node& node) {
   std::string text;
@@ -39,12 +54,11 @@ void collect(const Graph& graph, std::vector<Approximation>& found) {
     Approximation approximation{.node = node_label(graph, id),
                                 .legalized_from = text_of(from),
                                 .legalized_to = attrs_text(node),
-                                .reason = text_of(find_note(node, "reason"))};
-    const Note* error = find_note(node, "maxAbsError");
-    if (error != nullptr) {
-      if (const auto* number = std::get_if<double>(&error->value)) {
-        approximation.max_abs_error = *number;
-      }
+                                .reason = text_of(find_note(node, "reason")),
+                                .max_abs_error = number_of(find_note(node, "maxAbsError")),
+                                .max_rel_error = number_of(find_note(node, "maxRelError"))};
+    if (approximation.max_rel_error > 0) {
+      approximation.legalized_to += " in " + std::string(dtype_name(computed_in(graph, node)));
     }
     found.push_back(std::move(approximation));
   }

@@ -40,7 +40,9 @@ struct Approximation {
   std::string legalized_from;  ///< `gelu(approximate=false)`
   std::string legalized_to;    ///< what runs: `gelu(approximate=true)`
   std::string reason;
-  double max_abs_error = 0;
+  double max_abs_error = 0;  ///< 0: none is stated
+  /// Of each value that is rounded to a narrower dtype, in its normal range; 0: none is stated.
+  double max_rel_error = 0;
 };
 
 /// All nodes of a graph, those in groups included, that carry the note `legalizedFrom`.

@@ -8,11 +8,16 @@
 #include "capra/ir/verify.h"
 #include "capra/passes/gelu_tanh.h"
 #include "capra/passes/passes.h"
+#include "capra/passes/policy/annotate_schedule.h"
+#include "capra/passes/policy/dtype_policy.h"
+#include "capra/passes/policy/prepare_parameters.h"
+#include "capra/passes/policy/store_weights.h"
 
 namespace capra {
 namespace {
 
 constexpr const Pass* kAll[] = {
+    &kAnnotateSchedule, &kApplyDTypePolicy,
     &kCanonicalize,     &kCommonSubexpressions,
     &kDeadCode,         &kEliminateTransposes,
     &kFoldConstants,    &kFuseAddLayerNorm,
@@ -20,10 +25,11 @@ constexpr const Pass* kAll[] = {
     &kFuseLinear,       &kFuseLinearActivation,
     &kFuseLinearAdd,    &kFuseLinearAddLayerNorm,
     &kFuseQkv,          &kGeluTanh,
-    &kLegalize,         &kRaiseAttention,
-    &kRaiseGelu,        &kRaiseLayerNorm,
-    &kRaiseNarrow,      &kRaiseSoftmax,
-    &kWidenDtypes,
+    &kLegalize,         &kPrepareParameters,
+    &kRaiseAttention,   &kRaiseGelu,
+    &kRaiseLayerNorm,   &kRaiseNarrow,
+    &kRaiseSoftmax,     &kStoreWeightsKn,
+    &kStoreWeightsNk,   &kWidenDtypes,
 };
 
 constexpr const Pass* kCore[] = {

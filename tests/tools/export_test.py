@@ -91,6 +91,26 @@ class ExportTest(small_model.SmallModelTest):
         self.assertEqual(report["approximations"][0]["from"], "gelu(approximate=false)")
         self.assertNotIn("chlo.", text)
 
+    def test_a_dtype_policy_is_in_program_archive_and_report(self):
+        report, text = self.export(self.graph, "--parameters", self.weights, "--dtype-policy", "linear=bf16,gelu=f32")
+        self.assertEqual([(row["name"], row["type"]) for row in report["parameters"]],
+                         [("layer.weight@convert(dtype=bf16)", "bf16[3, 2]"),
+                          ("layer.bias@convert(dtype=bf16)", "bf16[3]")])
+        self.assertEqual([(row["from"], row["to"], row["max_rel_error"]) for row in report["approximations"]],
+                         [("linear in f32", "linear in bf16", 2**-8)])
+        self.assertIn("stablehlo.convert", text)
+        archive = (self.program / "model.irpa").read_bytes()
+        self.assertIn(struct.pack("<6H", 0x3F80, 0x4000, 0x4040, 0x4080, 0x40A0, 0x40C0), archive)
+        ran = self.run_driver("export", self.graph, "--parameters", self.weights, "--dtype-policy", "linear=bf16",
+                             "--output", self.scratch / "said")
+        self.assertIn("note: DTYPE_POLICY_NARROWED node=%y: linear in f32 -> in bf16", ran.stderr)
+
+    def test_schedule_hints_are_in_the_module(self):
+        report, text = self.export(self.model, "--schedule", "attention=heads+batch")
+        self.assertTrue(text.startswith("module attributes {skainet.schedule = {"), text[:80])
+        self.assertIn('{attention = "parallel(batch, heads)"}', text)
+        self.assertTrue([row for row in report["rewrites"] if row["pass"] == "annotate-schedule"])
+
     def test_refusals_leave_nothing(self):
         def refused(*arguments, error):
             self.refused("export", *arguments, "--output", self.program, error=error)
@@ -100,6 +120,9 @@ class ExportTest(small_model.SmallModelTest):
         refused(self.graph, "--target", "cpu", error="target-writes-nothing")
         refused(self.graph, "--target", "abacus", error="target-unknown")
         refused(self.graph, "--keep-fused", "geluu", error="op-unknown")
+        refused(self.graph, "--dtype-policy", "gelu=bf16,gelu=f16", error="dtype-policy-contradictory")
+        refused(self.graph, "--dtype-policy", "gelu=i8", error="dtype-policy-invalid")
+        refused(self.graph, "--schedule", "linear=heads", error="schedule-invalid")
         refused(self.graph, "--constants", "elsewhere", error="option-invalid")
         refused(self.graph, "--constants", "threshold:-1", error="option-invalid")
         refused(self.graph, "--length", "4", error="option-invalid")

@@ -102,6 +102,19 @@ void add_approximate(CLI::App& app, std::vector<std::string>& approximate) {
       ->allow_extra_args(false);
 }
 
+void add_policies(CLI::App& app, PolicyOptions& policies) {
+  takes(app.add_option("--dtype-policy", policies.dtype_policy,
+                       "ops that compute in another dtype: attention=bf16, SCOPE:OP=f32"),
+        "A,B", kRunning)
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  takes(app.add_option("--schedule", policies.schedule,
+                       "hints on what may run in parallel: attention=batch+heads"),
+        "A,B", kRunning)
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
 void add_model(CLI::App& app, ModelOptions& options, const char* what) {
   app.add_option("model", options.model, what)->required()->option_text("MODEL");
   EmbeddingOptions& embedding = options.embedding;
@@ -264,6 +277,7 @@ void declare_run(CLI::App& app, RunOptions& options) {
   add_target(app, options, options.target);
   add_threads(app, options.threads);
   add_approximate(app, options.approximate);
+  add_policies(app, options.policies);
   takes(app.add_option("--output", options.output, "a safetensors file; default: print"), "FILE",
         kOutput);
   add_common(app, options);
@@ -280,6 +294,7 @@ void declare_export(CLI::App& app, ExportOptions& options) {
   takes(app.add_option("--target", options.target, "stablehlo, or of a plugin"), "NAME", kRunning);
   add_plugins(app, options);
   add_approximate(app, options.approximate);
+  add_policies(app, options.policies);
   takes(
       app.add_option("--keep-fused", options.write.keep_fused, "ops that stay one composite each"),
       "A,B", kRunning)

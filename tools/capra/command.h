@@ -78,6 +78,12 @@ struct OptOptions : OutputOptions {
   bool verify_each = false;
 };
 
+/// What is stated about the ops of a graph before anything else is done with it.
+struct PolicyOptions {
+  std::vector<std::string> dtype_policy;  ///< --dtype-policy: OP=DTYPE, SCOPE:OP=DTYPE
+  std::vector<std::string> schedule;      ///< --schedule: OP=DIM, OP=DIM+DIM
+};
+
 struct RunOptions : TargetOptions {
   std::string file;
   std::vector<std::string> inputs;  ///< name=FILE
@@ -86,6 +92,7 @@ struct RunOptions : TargetOptions {
   std::string output;  ///< a safetensors file; empty: print
   std::vector<std::string> approximate;
   int threads = 0;
+  PolicyOptions policies;
 };
 
 struct ExportOptions : TargetOptions {
@@ -97,6 +104,7 @@ struct ExportOptions : TargetOptions {
   std::string constants;  ///< inline, external or threshold:BYTES; empty: as the target has it
   WriteOptions write;
   std::vector<std::string> approximate;
+  PolicyOptions policies;
 };
 
 struct BenchOptions : ModelOptions {

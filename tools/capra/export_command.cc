@@ -21,6 +21,7 @@
 #include "tools/capra/command.h"
 #include "tools/capra/export_report.h"
 #include "tools/capra/output.h"
+#include "tools/capra/policies.h"
 
 namespace capra::driver {
 namespace {
@@ -99,14 +100,20 @@ Result<int> run_export(const ExportOptions& options) {
   std::vector<std::string> lines;
   CAPRA_ASSIGN(subject.graph,
                approximate(std::move(subject.graph), options.approximate, target->name, &lines));
-  CAPRA_ASSIGN(const WrittenProgram written,
+  PassReport stated;
+  CAPRA_ASSIGN(subject.graph,
+               apply_policies(std::move(subject.graph), options.policies, target->name, stated));
+  CAPRA_ASSIGN(WrittenProgram written,
                write_program(*target, subject.graph, subject.parameters, write, folder));
+  std::vector<Rewrite>& rewrites = written.passes.rewrites;
+  rewrites.insert(rewrites.begin(), stated.rewrites.begin(), stated.rewrites.end());
   CAPRA_ASSIGN(const Json report, export_report(*target, subject.graph, written, folder));
   CAPRA_TRY(write_file(folder.file("report.json"), report.text(2) + "\n"));
   CAPRA_TRY(folder.finish());
 
   if (options.json) CAPRA_TRY(print_result(report.text(2) + "\n"));
   if (!options.quiet) {
+    lines.insert(lines.end(), stated.lines.begin(), stated.lines.end());
     lines.insert(lines.end(), written.passes.lines.begin(), written.passes.lines.end());
     for (const std::string& line : lines) fmt::print(stderr, "note: {}\n", line);
     if (!options.json) fmt::print(stderr, "wrote {}\n", options.output);

@@ -68,6 +68,7 @@ Json approximations_json(const std::vector<Approximation>& approximations) {
     Json row = Json::object();
     row.set("node", one.node).set("from", one.legalized_from).set("to", one.legalized_to);
     row.set("reason", one.reason).set("max_abs_error", one.max_abs_error);
+    if (one.max_rel_error > 0) row.set("max_rel_error", one.max_rel_error);
     rows.push(std::move(row));
   }
   return rows;

@@ -15,6 +15,7 @@
 #include "tools/capra/command.h"
 #include "tools/capra/graph_drawing.h"
 #include "tools/capra/output.h"
+#include "tools/capra/policies.h"
 
 namespace capra::driver {
 namespace {
@@ -185,6 +186,9 @@ Result<int> run_run(const RunOptions& options) {
   CAPRA_ASSIGN(Graph graph, read_graph(options.file));
   std::vector<std::string> lines;
   CAPRA_ASSIGN(graph, approximate(std::move(graph), options.approximate, target->name, &lines));
+  PassReport stated;
+  CAPRA_ASSIGN(graph, apply_policies(std::move(graph), options.policies, target->name, stated));
+  lines.insert(lines.end(), stated.lines.begin(), stated.lines.end());
   CAPRA_ASSIGN(const Parameters parameters, read_parameters(options.parameters));
   CompileOptions compile_options;
   PassReport report;

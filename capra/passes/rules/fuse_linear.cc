@@ -38,6 +38,7 @@ bool product_and_bias(GraphRewriter& rewriter, NodeId root) {
       const Tensor weight = rewriter.tensor(node.operands[1]);
       return linear(x, weight, rewriter.tensor(added));
     });
+    rewriter.keep_notes(product, rewriter.mapped(root));
     return true;
   }
   return false;
@@ -59,6 +60,7 @@ bool linear_and_bias(GraphRewriter& rewriter, NodeId root) {
       const Tensor weight = rewriter.tensor(node.operands[1]);
       return linear(x, weight, rewriter.tensor(added));
     });
+    rewriter.keep_notes(product, rewriter.mapped(root));
     return true;
   }
   return false;

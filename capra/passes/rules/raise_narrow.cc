@@ -38,6 +38,7 @@ bool narrow_op(GraphRewriter& rewriter, NodeId root) {
     for (const NodeId id : operands) tensors.push_back(rewriter.tensor(id));
     return apply(*node.op, tensors, node.attrs);
   });
+  rewriter.keep_notes(wide, rewriter.mapped(root));
   return true;
 }
 

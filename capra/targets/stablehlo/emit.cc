@@ -5,11 +5,13 @@
 #include <cctype>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <set>
 #include <utility>
 
 #include "capra/base/nearest_name.h"
 #include "capra/base/number_text.h"
+#include "capra/ir/schedule.h"
 #include "capra/ir/structural_ops.h"
 #include "capra/ir/text.h"
 #include "capra/ops/all_ops.h"
@@ -17,6 +19,8 @@
 #include "capra/passes/graph_rewriter.h"
 #include "capra/passes/passes.h"
 #include "capra/passes/pipeline.h"
+#include "capra/passes/policy/annotate_schedule.h"
+#include "capra/passes/policy/prepare_parameters.h"
 #include "capra/targets/stablehlo/irpa.h"
 #include "capra/targets/stablehlo/ops.h"
 
@@ -95,6 +99,49 @@ std::string pattern_text(const TensorType& type, std::map<std::string, size_t>& 
   return text;
 }
 
+struct Hint {
+  std::string label;
+  const OpDef* op;
+  Node joined;  ///< holds the notes of all nodes with this label and op
+};
+
+void collect_hints(const Graph& graph, std::vector<Hint>& hints) {
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.body != nullptr) collect_hints(*node.body, hints);
+    const std::string label = node_label(graph, id);
+    for (const Note& note : node.notes) {
+      if (note.name != kScheduleNote) continue;
+      auto found = std::ranges::find_if(
+          hints, [&](const Hint& one) { return one.label == label && one.op == node.op; });
+      if (found == hints.end()) {
+        hints.push_back({label, node.op, {.op = node.op, .operands = {}, .attrs = {}, .type = {}}});
+        found = std::prev(hints.end());
+      }
+      found->joined.notes.push_back(note);
+    }
+  }
+}
+
+// The value of `skainet.schedule`: for each node with hints, by its label in first order, a
+// dictionary of ops to hints. The hints of nodes that share label and op are joined.
+Result<Dictionary> schedule_attribute(const Graph& graph) {
+  std::vector<Hint> hints;
+  collect_hints(graph, hints);
+  Dictionary labels;
+  for (const Hint& hint : hints) {
+    CAPRA_ASSIGN(const Schedule schedule, schedule_of(hint.joined, hint.label));
+    auto entry = std::ranges::find(labels, hint.label, &NamedAttribute::name);
+    if (entry == labels.end()) {
+      labels.push_back({hint.label, Dictionary()});
+      entry = std::prev(labels.end());
+    }
+    std::get<Dictionary>(entry->value)
+        .push_back({std::string(hint.op->name), schedule_text(schedule)});
+  }
+  return labels;
+}
+
 class Emitter {
  public:
   Emitter(const Target& target, const Parameters& parameters, const EmitOptions& options,
@@ -110,7 +157,10 @@ class Emitter {
     CAPRA_ASSIGN(Graph taped, run_tape_passes(target_, graph, context));
     take_report(std::move(context.report));
     note_approximations(taped);
+    CAPRA_ASSIGN(schedule_, schedule_attribute(taped));
     CAPRA_ASSIGN(const Graph legal, legalized(std::move(taped), granularity_));
+    is_scheduled_ = true;
+    if (!schedule_.empty()) module_.attributes.push_back({"skainet.schedule", schedule_});
     taken_.insert(legal.name());
     try {
       module_.functions.push_back(function_of(legal, legal.name(), false));
@@ -149,7 +199,15 @@ class Emitter {
     }
   }
 
-  Result<Graph> legalized(Graph graph, Granularity granularity) const {
+  // Hints that a pass of the target gives. Those of the first time are of whole ops; later the
+  // decompositions are there, whose steps get hints too.
+  void take_schedule(const Pass& pass, const Graph& graph) {
+    if (is_scheduled_ || pass.name != kAnnotateSchedule.name) return;
+    is_scheduled_ = true;
+    schedule_ = schedule_attribute(graph).value_or_throw();
+  }
+
+  Result<Graph> legalized(Graph graph, Granularity granularity) {
     PassContext context = context_with(granularity);
     const PassList core = core_passes();
     std::vector<const Pass*> passes(core.begin(), core.end());
@@ -159,8 +217,12 @@ class Emitter {
     }
     if (std::ranges::find(passes, &kLegalize) == passes.end()) passes.push_back(&kLegalize);
     Result<Graph> legal = run_passes(
-        inline_groups(std::move(graph), [](const Graph&, NodeId) { return true; }), passes, context,
-        {.after_change = [this](const Pass&, const Graph& now) { note_approximations(now); }});
+        inline_groups(std::move(graph),
+                      [](const Graph& now, NodeId id) { return !is_prepared_parameter(now, id); }),
+        passes, context, {.after_change = [this](const Pass& pass, const Graph& now) {
+          if (pass.effect == NumericEffect::Approximate) note_approximations(now);
+          take_schedule(pass, now);
+        }});
     take_report(std::move(context.report));
     return legal;
   }
@@ -174,9 +236,14 @@ class Emitter {
           builder.argument(node.attrs_as<InputAttrs>().name, node.type);
     }
     std::vector<ValueId> results;
+    const std::vector<std::vector<NodeId>> users = graph.users();
+    const auto is_prepared = [&](NodeId user) { return is_prepared_parameter(graph, user); };
     for (NodeId id = 0; id < graph.size(); ++id) {
       const Node& node = graph.node(id);
       if (node.op == &kInput) continue;
+      const std::vector<NodeId>& readers = users[static_cast<size_t>(id)];
+      const bool is_source = node.op == &kParameter && !readers.empty();
+      if (is_source && std::ranges::all_of(readers, is_prepared)) continue;
       std::vector<ValueId> operands;
       operands.reserve(node.operands.size());
       for (const NodeId operand : node.operands) {
@@ -184,8 +251,8 @@ class Emitter {
       }
       if (node.op == &kOutput) {
         results.push_back(operands[0]);
-      } else if (node.op == &kParameter) {
-        values[static_cast<size_t>(id)] = parameter(builder, node);
+      } else if (parameter_of(graph, id) != kAbsent) {
+        values[static_cast<size_t>(id)] = parameter(builder, graph, id);
       } else {
         values[static_cast<size_t>(id)] = call(builder, graph, id, operands, is_private);
       }
@@ -193,20 +260,29 @@ class Emitter {
     return std::move(builder).finish(results);
   }
 
-  ValueId parameter(FunctionBuilder& builder, const Node& node) {
-    const std::string path = node.attrs_as<ParameterAttrs>().path;
-    if (!node.type.shape.is_static()) {
-      throw Error({"symbol-unbound", "parameter " + path + " is " + node.type.text(), path,
+  // A parameter, or a prepared one.
+  ValueId parameter(FunctionBuilder& builder, const Graph& graph, NodeId id) {
+    const Node& node = graph.node(id);
+    const Node& source = graph.node(parameter_of(graph, id));
+    const std::string path = source.attrs_as<ParameterAttrs>().path;
+    if (!source.type.shape.is_static()) {
+      throw Error({"symbol-unbound", "parameter " + path + " is " + source.type.text(), path,
                    "give it a shape of numbers"});
+    }
+    Global global{.name = {}, .scope = options_.scope, .key = path, .type = node.type};
+    if (node.op == &kGroup) {
+      global.key += "@" + preparation_text(*node.body);
+      global.preparation = std::make_shared<const Preparation>(Preparation{path, *node.body});
     }
     const int64_t bytes =
         *node.type.shape.elements() * static_cast<int64_t>(dtype_bytes(node.type.dtype));
-    if (options_.external_from && bytes >= *options_.external_from) {
-      const std::string name = unique_name(path);
-      module_.globals.push_back({name, options_.scope, path, node.type});
-      return builder.append({"util.global.load", {}, node.type, {{"global", Symbol{name}}}});
+    if (!options_.external_from || bytes < *options_.external_from) {
+      return builder.constant(global_data(global, parameters_).value_or_throw());
     }
-    return builder.constant(parameter_data(parameters_, path, node.type).value_or_throw());
+    global.name = unique_name(path);
+    const Symbol name{global.name};
+    module_.globals.push_back(std::move(global));
+    return builder.append({"util.global.load", {}, node.type, {{"global", name}}});
   }
 
   ValueId call(FunctionBuilder& builder, const Graph& graph, NodeId id,
@@ -336,6 +412,8 @@ class Emitter {
   const OpTable& forms_;
   Granularity granularity_;
   Module module_;
+  Dictionary schedule_;
+  bool is_scheduled_ = false;
   std::vector<Function> bodies_;
   std::map<std::string, std::string> body_names_;  ///< by op, attributes and types
   std::set<std::string> taken_;

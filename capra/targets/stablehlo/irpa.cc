@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "capra/base/new_file.h"
+#include "capra/passes/policy/prepare_parameters.h"
 
 namespace capra::stablehlo {
 namespace {
@@ -25,10 +26,14 @@ constexpr uint64_t round_up(uint64_t size, uint64_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
+uint64_t byte_size(const Global& global) {
+  return static_cast<uint64_t>(*global.type.shape.elements()) * dtype_bytes(global.type.dtype);
+}
+
 // The part of the file before the data, which says where everything is.
 class Preamble {
  public:
-  Preamble(std::span<const Global> globals, std::span<const Array> data) {
+  explicit Preamble(std::span<const Global> globals) {
     const uint64_t count = globals.size();
     const uint64_t stride = round_up(kEntrySize, kEntryAlignment);
     const uint64_t entries_size = count == 0 ? 0 : (count - 1) * stride + kEntrySize;
@@ -37,8 +42,8 @@ class Preamble {
     for (const Global& global : globals) names_size += global.key.size();
     const uint64_t storage_offset = round_up(names_offset + names_size, kDataAlignment);
     uint64_t storage_size = 0;
-    for (const Array& array : data) {
-      storage_size = round_up(storage_size, kDataAlignment) + array.byte_size();
+    for (const Global& global : globals) {
+      storage_size = round_up(storage_size, kDataAlignment) + byte_size(global);
     }
 
     bytes_ = "IRPA";
@@ -59,11 +64,11 @@ class Preamble {
       number(kDataEntry);
       const uint64_t name_size = globals[i].key.size();
       for (const uint64_t value : {uint64_t{0}, name, name_size, uint64_t{0}, uint64_t{0},
-                                   kDataAlignment, offset, uint64_t{data[i].byte_size()}}) {
+                                   kDataAlignment, offset, byte_size(globals[i])}) {
         number(value);
       }
       name += name_size;
-      offset += data[i].byte_size();
+      offset += byte_size(globals[i]);
     }
     for (const Global& global : globals) bytes_ += global.key;
     bytes_.resize(storage_offset, '\0');
@@ -119,20 +124,35 @@ Result<Array> parameter_data(const Parameters& parameters, const std::string& pa
   return found->second;
 }
 
+namespace {
+
+// What stands among the parameters, from which the data of a global are made.
+Result<Array> source_data(const Global& global, const Parameters& parameters) {
+  if (global.preparation == nullptr) return parameter_data(parameters, global.key, global.type);
+  return parameter_data(parameters, global.preparation->parameter,
+                        global.preparation->body.node(0).type);
+}
+
+}  // namespace
+
+Result<Array> global_data(const Global& global, const Parameters& parameters) {
+  CAPRA_ASSIGN(Array source, source_data(global, parameters));
+  if (global.preparation == nullptr) return source;
+  return prepared_data(global.preparation->body, source);
+}
+
 Status write_irpa(const std::string& path, std::span<const Global> globals,
                   const Parameters& parameters) {
-  std::vector<Array> data;
-  for (const Global& global : globals) {
-    CAPRA_ASSIGN(Array array, parameter_data(parameters, global.key, global.type));
-    data.push_back(std::move(array));
-  }
-  const Preamble preamble(globals, data);
+  for (const Global& global : globals) CAPRA_TRY(source_data(global, parameters));
+  const Preamble preamble(globals);
   CAPRA_ASSIGN(NewFile file, NewFile::create(path));
   Output output(file.stream());
   bool good = output.write(preamble.bytes().data(), preamble.bytes().size());
-  for (const Array& array : data) {
-    good = good && output.pad(kDataAlignment) && output.write(array.data(), array.byte_size());
-    array.drop_pages();
+  for (const Global& global : globals) {
+    CAPRA_ASSIGN(const Array data, global_data(global, parameters));
+    good = good && output.pad(kDataAlignment) && output.write(data.data(), data.byte_size());
+    CAPRA_ASSIGN(const Array source, source_data(global, parameters));
+    source.drop_pages();
   }
   if (!good || !output.pad(kFileAlignment)) {
     return fail("file-unwritable", std::strerror(errno), path,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "capra/ir/array.h"
+#include "capra/ir/graph.h"
 #include "capra/ir/shape.h"
 
 namespace capra::stablehlo {
@@ -72,17 +74,26 @@ struct Function {
   ValueId append(Operation operation);
 };
 
+/// Data that is made of a parameter while it is written.
+struct Preparation {
+  std::string parameter;  ///< its path
+  Graph body;             ///< of a prepared parameter
+};
+
 /// A parameter whose data stands in an archive.
 struct Global {
   std::string name;
   std::string scope;  ///< of the archive, as the runtime is told
-  std::string key;    ///< of the data in the archive: the parameter's path
+  /// Of the data in the archive: the parameter's path, and after an `@` what was made of it.
+  std::string key;
   TensorType type;
+  std::shared_ptr<const Preparation> preparation = {};  ///< null: the data as the model has it
 };
 
 struct Module {
   std::vector<Global> globals;
   std::vector<Function> functions;
+  Dictionary attributes = {};  ///< of the module itself
 };
 
 /// The module's text, ended by a line end.

@@ -25,14 +25,17 @@ std::string quoted(std::string_view text) {
   return result + "\"";
 }
 
-std::string symbol_text(const std::string& name) {
+// As it is where the dialect takes it as an identifier, else in quotes.
+std::string name_text(const std::string& name) {
   const auto bare = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == '$' || c == '.';
   };
   const bool starts =
       !name.empty() && (std::isalpha(static_cast<unsigned char>(name[0])) != 0 || name[0] == '_');
-  return "@" + (starts && std::ranges::all_of(name, bare) ? name : quoted(name));
+  return starts && std::ranges::all_of(name, bare) ? name : quoted(name);
 }
+
+std::string symbol_text(const std::string& name) { return "@" + name_text(name); }
 
 std::string dictionary_text(const Dictionary& dictionary);
 
@@ -57,8 +60,8 @@ struct AttributeText {
 std::string dictionary_text(const Dictionary& dictionary) {
   std::string text = "{";
   for (const NamedAttribute& one : dictionary) {
-    text +=
-        (text.size() > 1 ? ", " : "") + one.name + " = " + std::visit(AttributeText(), one.value);
+    text += (text.size() > 1 ? ", " : "") + name_text(one.name) + " = " +
+            std::visit(AttributeText(), one.value);
   }
   return text + "}";
 }
@@ -66,7 +69,11 @@ std::string dictionary_text(const Dictionary& dictionary) {
 class Printer {
  public:
   std::string print(const Module& module) {
-    text_ = "module {\n";
+    text_ = "module ";
+    if (!module.attributes.empty()) {
+      text_ += "attributes " + dictionary_text(module.attributes) + " ";
+    }
+    text_ += "{\n";
     for (const Global& global : module.globals) {
       text_ += fmt::format("  util.global private {} = #flow.parameter.named<{}::{}> : {}\n",
                            symbol_text(global.name), quoted(global.scope), quoted(global.key),

@@ -2,6 +2,7 @@
 #include "capra/targets/stablehlo/target.h"
 
 #include "capra/passes/passes.h"
+#include "capra/passes/policy/prepare_parameters.h"
 #include "capra/targets/stablehlo/iree_flags.h"
 #include "capra/targets/stablehlo/ops.h"
 #include "capra/targets/stablehlo/write.h"
@@ -10,7 +11,7 @@ namespace capra::stablehlo {
 namespace {
 
 PassList dag_passes() {
-  static const Pass* const kPasses[] = {&kLegalize};
+  static const Pass* const kPasses[] = {&kLegalize, &kPrepareParameters};
   return kPasses;
 }
 

@@ -15,7 +15,11 @@ class ModuleReader {
   ModuleReader(std::string_view text, std::string_view source) : lexer_(text, source) {}
 
   Result<Module> run() {
-    CAPRA_TRY(lexer_.expect_all("module {"));
+    CAPRA_TRY(lexer_.expect("module"));
+    if (lexer_.take("attributes")) {
+      CAPRA_ASSIGN(module_.attributes, read_dictionary(lexer_));
+    }
+    CAPRA_TRY(lexer_.expect("{"));
     while (lexer_.peek().is("util.global")) CAPRA_TRY(read_global());
     while (lexer_.peek().is("func.func")) CAPRA_TRY(read_function());
     CAPRA_TRY(lexer_.expect("}"));

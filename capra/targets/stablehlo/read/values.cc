@@ -198,13 +198,16 @@ Result<Dictionary> read_entries(Lexer& lexer, int depth) {
   Dictionary dictionary;
   if (lexer.take("}")) return dictionary;
   do {
-    CAPRA_ASSIGN(const Token name, lexer.expect(TokenKind::Word, "the name of an attribute"));
+    const Token token = lexer.peek();
+    const bool is_quoted = token.kind == TokenKind::String;
+    if (!is_quoted) CAPRA_TRY(lexer.expect(TokenKind::Word, "the name of an attribute"));
+    CAPRA_ASSIGN(std::string name, is_quoted ? read_string(lexer) : std::string(token.text));
     CAPRA_TRY(lexer.expect("="));
     CAPRA_ASSIGN(Attribute value, read_attribute(lexer, depth));
-    if (std::ranges::find(dictionary, name.text, &NamedAttribute::name) != dictionary.end()) {
-      return lexer.needed(name, "a name that no other attribute has");
+    if (std::ranges::find(dictionary, name, &NamedAttribute::name) != dictionary.end()) {
+      return lexer.needed(token, "a name that no other attribute has");
     }
-    dictionary.push_back({std::string(name.text), std::move(value)});
+    dictionary.push_back({std::move(name), std::move(value)});
   } while (lexer.take(","));
   CAPRA_TRY(lexer.expect("}"));
   return dictionary;

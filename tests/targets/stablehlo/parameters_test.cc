@@ -1,0 +1,241 @@
+// Parameters in modules and archives: equal data once, other layouts and dtypes made while the
+// archive is written, and the schedule attribute.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <bit>
+#include <filesystem>
+#include <string>
+
+#include "capra/base/buffer.h"
+#include "capra/ir/text.h"
+#include "capra/ops/all_ops.h"
+#include "capra/passes/passes.h"
+#include "capra/passes/policy/annotate_schedule.h"
+#include "capra/passes/policy/store_weights.h"
+#include "capra/targets/stablehlo/emit.h"
+#include "capra/targets/stablehlo/irpa.h"
+#include "capra/targets/stablehlo/read/read.h"
+
+namespace capra::stablehlo {
+namespace {
+
+Graph graph_of_text(std::string_view text) {
+  return parse_graph(text, all_ops(), "test").value_or_throw();
+}
+
+Array floats(std::vector<int64_t> sizes, const std::vector<uint32_t>& bits) {
+  Array array = Array::zeros(DType::F32, std::move(sizes));
+  for (size_t i = 0; i < bits.size(); ++i) {
+    array.mutable_as<float>()[i] = std::bit_cast<float>(bits[i]);
+  }
+  return array;
+}
+
+std::vector<std::string> keys_of(const Module& module) {
+  std::vector<std::string> keys;
+  for (const Global& global : module.globals) keys.push_back(global.key);
+  return keys;
+}
+
+// Two parameters of one use each.
+Graph two_parameters(const std::string& first, const std::string& second) {
+  return graph_of_text("graph @main {\n  %a = parameter {path = \"a\"} : " + first +
+                       "\n  %b = parameter {path = \"b\"} : " + second +
+                       "\n  %c = exp %a\n  %d = neg %b\n  output %c\n  output %d\n}\n");
+}
+
+std::vector<std::string> keys_of_two(const Array& a, const Array& b) {
+  const Parameters parameters{{"a", a}, {"b", b}};
+  const Graph graph = two_parameters(a.type().text(), b.type().text());
+  return keys_of(emit(graph, parameters, {.external_from = 0}).value_or_throw());
+}
+
+TEST(EqualParameters, AreOneInTheArchive) {
+  const std::vector<std::string> one{"a"};
+  const std::vector<std::string> two{"a", "b"};
+  const Array data = floats({2, 2}, {0x3F800000, 0x00000000, 0x7FC00000, 0x7F800000});
+  const auto bits = [](std::vector<uint32_t> changed) { return floats({2, 2}, changed); };
+  EXPECT_EQ(keys_of_two(data, bits({0x3F800000, 0x00000000, 0x7FC00000, 0x7F800000})), one);
+  // The last bit of one number; a zero of the other sign; a NaN of another payload; an infinity.
+  EXPECT_EQ(keys_of_two(data, bits({0x3F800001, 0x00000000, 0x7FC00000, 0x7F800000})), two);
+  EXPECT_EQ(keys_of_two(data, bits({0x3F800000, 0x80000000, 0x7FC00000, 0x7F800000})), two);
+  EXPECT_EQ(keys_of_two(data, bits({0x3F800000, 0x00000000, 0x7FC00001, 0x7F800000})), two);
+  EXPECT_EQ(keys_of_two(data, bits({0x3F800000, 0x00000000, 0x7FC00000, 0xFF800000})), two);
+  // The same bytes under another shape, and under another dtype.
+  EXPECT_EQ(keys_of_two(data, data.reshaped({4})), two);
+  EXPECT_EQ(keys_of_two(data, data.reshaped({4, 1})), two);
+  EXPECT_EQ(keys_of_two(Array::zeros(DType::F32, {2}), Array::zeros(DType::I32, {2})), two);
+  EXPECT_EQ(keys_of_two(Array::zeros(DType::F16, {2}), Array::zeros(DType::BF16, {2})), two);
+}
+
+TEST(EqualParameters, AreWrittenOnceAndReported) {
+  const Array data = floats({2}, {0x3F800000, 0x40000000});
+  const Parameters parameters{{"a", data}, {"b", floats({2}, {0x3F800000, 0x40000000})}};
+  PassReport report;
+  const Module module =
+      emit(two_parameters("f32[2]", "f32[2]"), parameters, {.external_from = 0, .report = &report})
+          .value_or_throw();
+  ASSERT_FALSE(report.rewrites.empty());
+  EXPECT_EQ(report.rewrites[0].pass, "common-subexpressions");
+  EXPECT_EQ(report.rewrites[0].note, "the same parameter as %a");
+  const std::string path = std::filesystem::temp_directory_path() /
+                           ("capra_parameters_" + std::to_string(::getpid()) + ".irpa");
+  ASSERT_TRUE(write_irpa(path, module.globals, parameters).ok());
+  const std::string bytes = read_file(path).value_or_throw();
+  std::filesystem::remove(path);
+  const std::string wanted(reinterpret_cast<const char*>(data.data()), data.byte_size());
+  const size_t found = bytes.find(wanted);
+  ASSERT_NE(found, std::string::npos);
+  EXPECT_EQ(bytes.find(wanted, found + 1), std::string::npos);
+}
+
+PassList legal_then_kn() {
+  static const Pass* const kPasses[] = {&kLegalize, &kStoreWeightsKn};
+  return kPasses;
+}
+
+constexpr std::string_view kLinear = R"(graph @main {
+  %x = input : f32[n, 2]
+  %w = parameter {path = "dense.weight"} : f32[3, 2]
+  %b = parameter {path = "dense.bias"} : f32[3]
+  %y = linear %x %w %b @ "dense"
+  output %y
+}
+)";
+
+const Parameters& linear_data() {
+  static const Parameters kData{
+      {"dense.weight",
+       floats({3, 2}, {0x3F800000, 0x40000000, 0x7FC00123, 0x80000000, 0x40A00000, 0x40C00000})},
+      {"dense.bias", floats({3}, {0, 0, 0})}};
+  return kData;
+}
+
+TEST(WeightLayout, ATargetThatAsksForItReadsNoWeightTransposed) {
+  const Target kn{.name = "kn",
+                  .summary = "Wants weights as [k, n].",
+                  .base = &kTarget,
+                  .optimizer = {.dag_passes = legal_then_kn}};
+  const Graph graph = graph_of_text(kLinear);
+  PassReport report;
+  const Module module =
+      emit(graph, linear_data(), {.target = &kn, .external_from = 0, .report = &report})
+          .value_or_throw();
+  const std::string text = print_module(module);
+  EXPECT_EQ(keys_of(module),
+            (std::vector<std::string>{"dense.bias", "dense.weight@permute(axes=[1, 0])"}));
+  EXPECT_NE(text.find("util.global private @dense.weight = "
+                      "#flow.parameter.named<\"model\"::\"dense.weight@permute(axes=[1, 0])\"> : "
+                      "tensor<2x3xf32>"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("contracting_dims = [1] x [0]"), std::string::npos) << text;
+  EXPECT_EQ(text.find("stablehlo.transpose"), std::string::npos) << text;
+  EXPECT_TRUE(
+      global_data(module.globals[1], linear_data()).value_or_throw() ==
+      floats({2, 3}, {0x3F800000, 0x7FC00123, 0x40A00000, 0x40000000, 0x80000000, 0x40C00000}));
+  bool is_said = false;
+  for (const Rewrite& rewrite : report.rewrites) is_said |= rewrite.pass == "store-weights-kn";
+  EXPECT_TRUE(is_said);
+  // The target that does not ask.
+  const Module plain = emit(graph, linear_data(), {.external_from = 0}).value_or_throw();
+  EXPECT_EQ(keys_of(plain), (std::vector<std::string>{"dense.weight", "dense.bias"}));
+  EXPECT_NE(print_module(plain).find("contracting_dims = [1] x [1]"), std::string::npos);
+  // In the module itself.
+  const std::string inline_text =
+      print_module(emit(graph, linear_data(), {.target = &kn}).value_or_throw());
+  EXPECT_NE(inline_text.find("tensor<2x3xf32>"), std::string::npos) << inline_text;
+  EXPECT_EQ(inline_text.find("stablehlo.transpose"), std::string::npos) << inline_text;
+  EXPECT_EQ(emit(graph, {}, {.target = &kn}).error().code, "parameter-missing");
+}
+
+TEST(PreparedParameters, AConvertedWeightStandsConvertedInTheArchive) {
+  const Graph graph = graph_of_text(R"(graph @main {
+  %x = input : bf16[n, 2]
+  %w = parameter {path = "dense.weight"} : f32[3, 2]
+  %c = convert %w {dtype = bf16}
+  %y = linear %x %c
+  output %y
+}
+)");
+  const Module module = emit(graph, linear_data(), {.external_from = 0}).value_or_throw();
+  EXPECT_EQ(keys_of(module), (std::vector<std::string>{"dense.weight@convert(dtype=bf16)"}));
+  EXPECT_EQ(module.globals[0].type.text(), "bf16[3, 2]");
+  EXPECT_EQ(global_data(module.globals[0], linear_data()).value_or_throw().byte_size(), 12U);
+  const Result<Module> missing = emit(graph, {}, {.external_from = 0});
+  ASSERT_TRUE(missing.ok());  // data are read when they are written
+  EXPECT_EQ(global_data(missing->globals[0], {}).error().code, "parameter-missing");
+}
+
+PassList hints_then_legal() {
+  static const Pass kHints = annotate_schedule(
+      parse_schedule_defaults(std::vector<std::string>{"attention=heads", "matmul=rows"}, all_ops())
+          .value_or_throw());
+  static const Pass* const kPasses[] = {&kHints, &kLegalize};
+  return kPasses;
+}
+
+constexpr std::string_view kAttention = R"(graph @main {
+  %q = input : f32[4, 2, 8]
+  %a = attention %q %q %q @ "encoder.layer.0" HINT
+  %b = attention %a %a %a @ "encoder.layer.1"
+  output %b
+}
+)";
+
+Graph attention_with(std::string_view hint) {
+  std::string text(kAttention);
+  return graph_of_text(text.replace(text.find("HINT"), 4, hint));
+}
+
+std::string first_line(const Module& module) {
+  const std::string text = print_module(module);
+  return text.substr(0, text.find('\n'));
+}
+
+TEST(ScheduleAttribute, HoldsTheHintsOfTheGraph) {
+  const Graph hinted = attention_with("!{schedule = \"parallel(batch)\"}");
+  EXPECT_EQ(first_line(emit(hinted, {}).value_or_throw()),
+            "module attributes {skainet.schedule = {encoder.layer.0 = {attention = "
+            "\"parallel(batch)\"}}} {");
+  EXPECT_EQ(first_line(emit(attention_with(""), {}).value_or_throw()), "module {");
+  // A kept op is a composite of the same name; the attribute stays.
+  EXPECT_EQ(first_line(emit(hinted, {}, {.keep_fused = {"attention"}}).value_or_throw()),
+            first_line(emit(hinted, {}).value_or_throw()));
+}
+
+TEST(ScheduleAttribute, HoldsTheHintsThatATargetGives) {
+  const Target hinting{.name = "hinting",
+                       .summary = "Has hints of its own.",
+                       .base = &kTarget,
+                       .optimizer = {.dag_passes = hints_then_legal}};
+  const Graph graph = attention_with("!{schedule = \"parallel(batch)\"}");
+  EXPECT_EQ(first_line(emit(graph, {}, {.target = &hinting}).value_or_throw()),
+            "module attributes {skainet.schedule = {encoder.layer.0 = {attention = "
+            "\"parallel(batch)\"}, encoder.layer.1 = {attention = \"parallel(heads)\"}}} {");
+}
+
+// Labels that are no identifiers stand in quotes.
+TEST(ScheduleAttribute, ReadsBack) {
+  const Graph graph = graph_of_text(R"tir(graph @main {
+  %q = input : f32[4, 2, 8]
+  %a = attention %q %q %q !{schedule = "parallel(batch, heads)"}
+  %b = attention %a %a %a @ "encoder.layer.1" !{schedule = "parallel(heads)"}
+  output %b
+}
+)tir");
+  const std::string text = print_module(emit(graph, {}).value_or_throw());
+  EXPECT_TRUE(text.starts_with("module attributes {skainet.schedule = {\"%a\" = {attention = "))
+      << text.substr(0, 100);
+  EXPECT_EQ(print_module(read_module(text, "test").value_or_throw()), text);
+}
+
+TEST(ScheduleAttribute, RefusesAHintThatTheOpDoesNotAllow) {
+  const Result<Module> refused = emit(attention_with("!{schedule = \"parallel(rows)\"}"), {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "schedule-invalid");
+}
+
+}  // namespace
+}  // namespace capra::stablehlo

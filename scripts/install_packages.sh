@@ -2,7 +2,7 @@
 # Installs the Debian 12 packages that a build needs and are not there yet. Asks sudo when not root.
 #   scripts/install_packages.sh          what a build and the quickstart need
 #   scripts/install_packages.sh --tests  also what tests need: benchmarks, the cross compiler, the emulator,
-#                                        the formatter, Python's environments
+#                                        the formatter, Python's environments, a Vulkan driver of the processor
 #   scripts/install_packages.sh --ci     also the second compiler and the checkers
 set -euo pipefail
 
@@ -11,7 +11,7 @@ packages=(
   libfmt-dev libhwy-dev nlohmann-json3-dev libcli11-dev libgtest-dev
   python3 python3-pip
 )
-tests=(libbenchmark-dev g++-12-aarch64-linux-gnu qemu-user clang-format-19 python3-venv)
+tests=(libbenchmark-dev g++-12-aarch64-linux-gnu qemu-user clang-format-19 python3-venv mesa-vulkan-drivers libvulkan1)
 case ${1:-} in
   "") ;;
   --tests) packages+=("${tests[@]}") ;;

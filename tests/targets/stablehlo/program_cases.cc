@@ -41,7 +41,7 @@ Call with_symbols(Call call, bool all_axes) {
 class Cases {
  public:
   // `dtype` is the one that the op was tried on.
-  void add(const Call& call, DType dtype, bool as_composite) {
+  void add(const Call& call, DType dtype, bool as_composite, bool as_dynamic_composite) {
     const Graph graph = graph_of(call).value_or_throw();
     golden::RunData data =
         golden::seeded_data(graph, given_data(call), {}, kind(call), 20).value_or_throw();
@@ -61,7 +61,7 @@ class Cases {
       const Result<Graph> dynamic = graph_of(with_symbols(call, all_axes));
       if (!dynamic.ok() || *dynamic == graph) continue;
       const bool written = emit_form("dynamic", *dynamic, {}, data, result);
-      if (as_composite) emit_form("dynamic composite", *dynamic, kept, data, result);
+      if (as_dynamic_composite) emit_form("dynamic composite", *dynamic, kept, data, result);
       if (written) break;
     }
   }
@@ -183,7 +183,8 @@ class Choice {
     const bool is_small = !call.types.empty() && call.types[0].shape.rank() < 2;
     const std::string key = fmt::format("{} {}", call.types.size(), call.attrs);
     const bool as_composite = every_ || (!is_small && composites_.insert(key).second);
-    cases_.add(call, dtype, can_be_kept && as_composite);
+    const bool kept = can_be_kept && as_composite;
+    cases_.add(call, dtype, kept, kept && (every_ || dtype == DType::F32));
   }
 
   Cases& cases_;

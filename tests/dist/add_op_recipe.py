@@ -16,10 +16,10 @@ NEW_FILE = re.compile(r"^New file `([^`]+)`[^\n]*:\n\n```\w*\n(.*?)^```$", re.M 
 NEW_LINE = re.compile(r"^New line in `([^`]+)`, after `([^`]+)`:\n\n```\w*\n([^\n]+)\n```$", re.M)
 
 
-def run(*command, cwd, check=True):
+def run(*command, cwd, check=True, **variables):
     print("+", " ".join(map(str, command)), flush=True)
     # A person at the keyboard, also when the test itself runs in CI.
-    environment = {name: value for name, value in os.environ.items() if name != "CI"}
+    environment = {name: value for name, value in os.environ.items() if name != "CI"} | variables
     done = subprocess.run(list(map(str, command)), cwd=cwd, env=environment, capture_output=True, text=True,
                           check=False)
     if check and done.returncode != 0:
@@ -49,7 +49,7 @@ def copy_tree(repository, tree):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("root", "scratch", "compiler", "cmake", "tokenizers"):
+    for name in ("root", "scratch", "compiler", "cmake", "tokenizers", "judges"):
         parser.add_argument("--" + name, required=True)
     arguments = parser.parse_args()
     repository = Repository(arguments.root)
@@ -77,7 +77,8 @@ def main():
     run(arguments.cmake, "-S", tree, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
         f"-DCMAKE_CXX_COMPILER={arguments.compiler}", "-DCAPRA_WERROR=ON", "-DCAPRA_TESTS=ON",
         f"-DCAPRA_TOKENIZERS={arguments.tokenizers}", cwd=tree)
-    run(arguments.cmake, "--build", build, "--target", "capra_driver", "golden", "conformance_test", cwd=tree)
+    run(arguments.cmake, "--build", build, "--target", "capra_driver", "golden", "conformance_test",
+        "program_cases", cwd=tree)
 
     # What a person does by hand: bless, look, and see that it holds.
     golden = tree / "tests" / "ops" / f"{OP}.tir"
@@ -98,11 +99,23 @@ def main():
     ran = re.search(r"\[  PASSED  \] (\d+) test", conformance)
     expect(ran and int(ran.group(1)) > 0, f"no conformance case ran for it:\n{conformance}")
 
+    # Without a row in the StableHLO target it is written as its decomposition, and IREE agrees with the oracle.
+    results = pathlib.Path("tests/targets/stablehlo/conformance.json")
+    if arguments.judges != "OFF":
+        judged = run(arguments.judges, "-B", tree / results.with_name("conformance_test.py"), "--cases",
+                     build / "bin" / "program_cases", "--write", OP, cwd=tree,
+                     PYTHONPATH=str(tree / "tests" / "judges")).stdout
+        agree = re.search(r"(\d+) cases agree with the oracle, 0 are listed, 0 failures", judged)
+        expect(agree and int(agree.group(1)) > 0, f"IREE ran no case of it:\n{judged}")
+        expect(OP in (tree / results).read_text(encoding="utf-8"), f"{results} lacks its results")
+
     after = {p: (tree / p).read_bytes() for p in Repository(tree).files() if p.parts[0] != "build"}
-    generated = pathlib.Path("docs/generated")
-    new = sorted(str(p) for p in after.keys() - before.keys() if not p.is_relative_to(generated))
-    edited = sorted(str(p) for p in before if p in after and before[p] != after[p]
-                    and not p.is_relative_to(generated))
+
+    def by_hand(path):
+        return not path.is_relative_to("docs/generated") and path != results
+
+    new = sorted(str(p) for p in after.keys() - before.keys() if by_hand(p))
+    edited = sorted(str(p) for p in before if p in after and before[p] != after[p] and by_hand(p))
     expect(new == sorted(f for f, _ in files), f"new files: {new}")
     expect(edited == ["capra/ops/CMakeLists.txt", "capra/ops/all_ops.cc"], f"edited files: {edited}")
     added = sum(after[pathlib.Path(p)].count(b"\n") - before[pathlib.Path(p)].count(b"\n") for p in edited)

@@ -32,4 +32,8 @@ class NewFolder {
   std::string temporary_;  ///< empty when finished
 };
 
+/// Removes the folders that are not finished, with all that is in them. For handlers of signals
+/// that end the process: it is async-signal-safe.
+void remove_unfinished_folders() noexcept;
+
 }  // namespace capra

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "capra/base/new_folder.h"
+#include "capra/base/subprocess.h"
 #include "tools/capra/command.h"
 
 namespace capra::driver {
@@ -26,15 +28,21 @@ void remember(const std::string& path) {
 
 void forget() { has_unfinished.store(false, std::memory_order_release); }
 
-extern "C" void remove_and_stop(int signal) {
+void remove_unfinished() {
   if (has_unfinished.load(std::memory_order_acquire)) ::unlink(unfinished);
+  end_programs();
+  remove_unfinished_folders();
+}
+
+extern "C" void remove_and_stop(int signal) {
+  remove_unfinished();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
 // A broken invariant has printed itself: no core, no half-written file, the code of a bug.
 extern "C" void remove_and_report(int) {
-  if (has_unfinished.load(std::memory_order_acquire)) ::unlink(unfinished);
+  remove_unfinished();
   constexpr std::string_view kReport =
       "  this is a bug: please report it with the command and its input\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kReport.data(), kReport.size());

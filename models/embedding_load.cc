@@ -204,6 +204,12 @@ Result<Graph> EmbeddingModel::Parts::approximated(Graph traced,
   return approximate_for(*target, std::move(changed), lines);
 }
 
+CompileOptions EmbeddingModel::Parts::compile_options() const {
+  return {.pool = pool,
+          .program = {.without = options.without},
+          .tools = {.folder = options.tool_folder, .seconds = options.tool_seconds}};
+}
+
 Result<EmbeddingModel> EmbeddingModel::load(const std::string& folder,
                                             const EmbeddingOptions& options) {
   return as_result<Result<EmbeddingModel>>([&]() -> Result<EmbeddingModel> {
@@ -253,11 +259,12 @@ Result<std::unique_ptr<EmbeddingModel::Parts>> EmbeddingModel::open_parts(
   parts->token_budget = options.token_budget > 0
                             ? options.token_budget
                             : default_token_budget(*parts->encoder, parts->pool->threads());
-  CompileOptions compile_options;
-  compile_options.pool = parts->pool;
-  compile_options.report = &parts->report;
-  CAPRA_ASSIGN(parts->executable,
-               compile(*parts->target, parts->graph, parts->weights.parameters, compile_options));
+  if (options.compile) {
+    CompileOptions compile_options = parts->compile_options();
+    compile_options.report = &parts->report;
+    CAPRA_ASSIGN(parts->executable,
+                 compile(*parts->target, parts->graph, parts->weights.parameters, compile_options));
+  }
 
   if (loading.valid()) CAPRA_TRY(take_tokenizer(*parts, loading.get()));
   return parts;

@@ -35,6 +35,11 @@ struct EmbeddingOptions {
   bool tokenizer = true;     ///< false: only token ids will be given
   bool strict_utf8 = false;  ///< refuse invalid UTF-8 instead of replacing it
   std::vector<std::string> approximate = {};  ///< recorded legalizations, `gelu=tanh`
+  bool compile = true;  ///< false: no vectors will be asked for, and nothing is made ready for that
+  /// Of targets that run the programs they write: extensions of the language not to use.
+  std::vector<std::string> without = {};
+  std::string tool_folder = {};  ///< where the target's tools are; empty: where programs are found
+  double tool_seconds = 600;     ///< each run of a tool may take
 };
 
 /// What became of one text.

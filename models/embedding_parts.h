@@ -41,7 +41,7 @@ struct EmbeddingModel::Parts {
   Graph graph;        ///< the same with the approximations that were asked for
   const Target* target = nullptr;
   std::shared_ptr<ThreadPool> pool;
-  std::unique_ptr<Executable> executable;
+  std::unique_ptr<Executable> executable;  ///< null where the options say that none is needed
   PassReport report;
 
   std::optional<Tokenizer> tokenizer;  ///< absent: only token ids can be given
@@ -58,6 +58,9 @@ struct EmbeddingModel::Parts {
   /// before both eager and optimized execution, so that these stay bit-equal. `lines` receives what
   /// was recorded.
   Result<Graph> approximated(Graph traced, std::vector<std::string>* lines = nullptr) const;
+
+  /// How the options say graphs are compiled.
+  CompileOptions compile_options() const;
 
   /// Token ids to vectors: the whole of embed_ids. `prompt_tokens` is empty, or says for each
   /// sequence how many tokens at its start the pooling leaves out.

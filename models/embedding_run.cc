@@ -150,6 +150,7 @@ Status EmbeddingModel::Parts::embed_packed(std::span<const int32_t> ids,
                                            std::span<const int64_t> offsets,
                                            std::span<float> vectors,
                                            std::span<const int64_t> prompt_tokens) const {
+  CAPRA_CHECK(executable != nullptr);
   CAPRA_TRY(check_packed(*encoder, ids, offsets));
   const auto count = static_cast<int64_t>(offsets.size()) - 1;
   if (vectors.size() != static_cast<size_t>(count * head.dimension())) {

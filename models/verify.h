@@ -1,5 +1,5 @@
 // The proof of parity: eager, optimized and the double-precision oracle on the same texts, state by
-// state.
+// state; or the program of a target that runs programs, beside the oracle.
 #pragma once
 
 #include <functional>
@@ -41,6 +41,7 @@ struct ReferenceResult {
 
 struct Verification {
   std::string target;
+  bool is_program = false;  ///< run a text at a time; nothing is eager, and no batch is compared
   int64_t texts = 0;
   int64_t tokens = 0;
   std::vector<StageResult> stages;
@@ -56,7 +57,9 @@ struct Verification {
 };
 
 /// Runs `tokens` through the model. The oracle runs the graph as the checkpoint declares it, also
-/// when approximations are in force. `progress` is told how many texts are done.
+/// when approximations are in force. Of a target without an eager sink it is the program that is
+/// run, as exported for texts of any length. The model itself need not be compiled. `progress` is
+/// told how many texts are done.
 Result<Verification> verify_model(const EmbeddingModel& model, const PackedTokens& tokens,
                                   const Reference* reference,
                                   const std::function<void(int64_t)>& progress = {});

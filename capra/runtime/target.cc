@@ -150,8 +150,10 @@ Result<std::unique_ptr<Executable>> compile(const Target& target, Graph graph,
                 "target " + std::string(target.name) + " writes programs and does not run them", {},
                 "choose a target that runs, such as cpu");
   }
-  CAPRA_ASSIGN(graph, optimize(target, std::move(graph), parameters, options));
-  return whole.compile(graph, parameters, options);
+  if (whole.write == nullptr) {
+    CAPRA_ASSIGN(graph, optimize(target, std::move(graph), parameters, options));
+  }
+  return whole.compile(whole, graph, parameters, options);
 }
 
 Status check_writes(const Target& target) {

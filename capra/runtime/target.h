@@ -49,6 +49,12 @@ struct Availability {
   std::vector<std::string> missing;  ///< those of `needs` that are absent; empty: ready
 };
 
+/// Programs of other makers that a target calls.
+struct ToolOptions {
+  std::string folder = {};  ///< where they are; empty: where the system looks for programs
+  double seconds = 600;     ///< each may take
+};
+
 struct CompileOptions {
   /// False: the graph is only legalized, by the target's approximations and its table, and runs op
   /// by op.
@@ -57,6 +63,9 @@ struct CompileOptions {
   std::shared_ptr<ThreadPool> pool = nullptr;
   /// Where to write what passes did, or null.
   PassReport* report = nullptr;
+  /// Of targets that run the programs they write.
+  WriteOptions program = {};
+  ToolOptions tools = {};
 };
 
 /// One machine, dialect or vendor tool. Records are constants; their address is their identity.
@@ -71,8 +80,10 @@ struct Target {
   Availability (*availability)() = nullptr;  ///< read it by `availability_of`
   /// An eager sink: calls on its tensors compute at once, with the same kernels.
   Context (*eager)(const Parameters* parameters, std::shared_ptr<ThreadPool> pool) = nullptr;
-  /// From a graph that went through the passes.
-  Result<std::unique_ptr<Executable>> (*compile)(const Graph& graph, const Parameters& parameters,
+  /// From a graph that went through the passes; from the traced graph where there is `write`, which
+  /// runs them. The hooks are those of `target`, which is resolved.
+  Result<std::unique_ptr<Executable>> (*compile)(const Target& target, const Graph& graph,
+                                                 const Parameters& parameters,
                                                  const CompileOptions& options) = nullptr;
   /// Writes a traced graph and the data of its parameters as a program, in files of `folder`. The
   /// hooks are those of `target`, which is resolved; `options.constants` is there. Call it by
@@ -119,7 +130,7 @@ Result<Graph> run_tape_passes(const Target& target, Graph graph, PassContext& co
 Result<Graph> optimize(const Target& target, Graph graph, const Parameters& parameters,
                        const CompileOptions& options = {});
 
-/// `optimize`, then the target's compile.
+/// `optimize`, where the target does not write programs, then the target's compile.
 Result<std::unique_ptr<Executable>> compile(const Target& target, Graph graph,
                                             const Parameters& parameters,
                                             const CompileOptions& options = {});

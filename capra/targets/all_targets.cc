@@ -3,12 +3,13 @@
 
 #include "capra/targets/cpu/target.h"
 #include "capra/targets/interp/target.h"
+#include "capra/targets/stablehlo/iree/target.h"
 #include "capra/targets/stablehlo/target.h"
 
 namespace capra {
 
 TargetSet all_targets() {
-  static constexpr const Target* kTargets[] = {&cpu::kTarget, &interp::kTarget,
+  static constexpr const Target* kTargets[] = {&cpu::kTarget, &interp::kTarget, &iree::kTarget,
                                                &stablehlo::kTarget};
   return kTargets;
 }

@@ -93,7 +93,7 @@ std::vector<Array> run_eager(const Graph& graph, const GraphData& data) {
 
 std::vector<Array> run_compiled(const Graph& graph, const GraphData& data) {
   const std::unique_ptr<Executable> executable =
-      cpu::kTarget.compile(graph, data.parameters, {}).value_or_throw();
+      cpu::kTarget.compile(cpu::kTarget, graph, data.parameters, {}).value_or_throw();
   Workspace workspace = executable->make_workspace();
   const std::vector<InputRef> inputs(data.inputs.begin(), data.inputs.end());
   return executable->run(workspace, inputs).value_or_throw();

@@ -54,9 +54,10 @@ TEST(Targets, EveryTargetRunsTheSameGraph) {
   const Array input = Array::of<float>(DType::F32, {1, 2}, std::vector<float>{-3, 4});
   for (const Target* target : all_targets()) {
     auto executable = compile(*target, graph, parameters);
-    if (target->compile == nullptr) {
+    const bool is_here = availability_of(*target).missing.empty();
+    if (target->compile == nullptr || !is_here) {
       ASSERT_FALSE(executable.ok());
-      EXPECT_EQ(executable.error().code, "target-not-executable");
+      EXPECT_EQ(executable.error().code, is_here ? "target-not-executable" : "tool-not-found");
       continue;
     }
     ASSERT_TRUE(executable.ok()) << to_text(executable.error());

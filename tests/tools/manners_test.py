@@ -189,16 +189,37 @@ class VerifyTest(small_model.SmallModelTest):
         self.refused("verify", self.model, "--texts", self.scratch / "none.txt", error="file-not-found")
         self.refused("verify", self.model, "--against", self.scratch / "none.safetensors", error="file-not-found")
 
+    def budget(self, *arguments, **keywords):
+        result = self.document("verify", self.model, "--budget", *arguments, **keywords)
+        parts = {(part["kind"], part["name"]): part for part in result["budget"]["parts"]}
+        self.assertAlmostEqual(sum(part["error"] for part in parts.values()), result["budget"]["sum"])
+        return result, parts
+
     def test_budget(self):
-        rows = self.document("verify", self.model, "--approximate", "gelu=tanh", "--budget", code=driver.NO)["budget"]
-        self.assertEqual([row["approximations"] for row in rows], ["none", "gelu=tanh"])
-        self.assertLess(rows[0]["error"], 1e-6)
-        self.assertGreater(rows[1]["error"], 1e-6)
+        result, parts = self.budget()
+        kernels = [("kernel", name) for name in ("attention", "gelu", "layer_norm", "linear")]
+        self.assertEqual(sorted(parts), kernels)
+        for part in parts.values():
+            self.assertLess(part["error"], 1e-6)
+            self.assertTrue(part["measured"])
+        self.assertIsNone(self.document("verify", self.model)["budget"])
+        result, parts = self.budget("--approximate", "gelu=tanh", code=driver.NO)
+        self.assertEqual(sorted(parts), [*kernels, ("legalization", "gelu=tanh")])
+        tanh = parts["legalization", "gelu=tanh"]
+        self.assertEqual((tanh["nodes"], tanh["max_abs"], tanh["max_ulp"]), (2, 4.8e-4, 0))
+        self.assertGreater(tanh["error"], 1e-6)
+        self.assertAlmostEqual(tanh["error"], result["budget"]["together"], delta=1e-6)
+        self.assertIn("gelu=tanh alone changes vectors", "".join(result["failures"]))
+        for kernel in kernels:
+            self.assertLess(parts[kernel]["error"], 1e-6)
+        self.budget("--approximate", "gelu=tanh", "--max-error", "1")
+        text = self.out("verify", self.model, "--budget", "--approximate", "gelu=tanh", code=driver.NO)
+        for words in ("error budget", "gelu=tanh", "layer_norm", "sum of these", "all together"):
+            self.assertIn(words, text)
 
     def test_budget_with_a_prompt(self):
-        rows = self.document("verify", self.model, "--approximate", "gelu=tanh", "--budget", "--prompt", "the goat ",
-                             code=driver.NO)["budget"]
-        self.assertLess(rows[0]["error"], 1e-6)
+        _, parts = self.budget("--prompt", "the goat ")
+        self.assertLess(max(part["error"] for part in parts.values()), 1e-6)
 
     def test_the_oracle_verifies_itself(self):
         result = self.document("verify", self.model, "--target", "interp")

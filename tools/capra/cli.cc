@@ -90,9 +90,29 @@ void add_plugins(CLI::App& app, TargetOptions& options) {
 }
 
 void add_target(CLI::App& app, TargetOptions& options, std::string& target) {
-  takes(app.add_option("--target", target, "cpu, interp (double precision), or of a plugin"),
+  takes(app.add_option("--target", target, "cpu, interp (double precision), iree, or of a plugin"),
         "NAME", kRunning);
   add_plugins(app, options);
+}
+
+void add_no_chlo(CLI::App& app, std::vector<std::string>& without) {
+  app.add_flag_callback(
+         "--no-chlo", [&without] { without = {"chlo"}; }, "write erf without operations of chlo")
+      ->group(kRunning);
+}
+
+// For targets that run the programs they write.
+void add_tools(CLI::App& app, std::string& folder, double& seconds) {
+  takes(app.add_option("--iree-dir", folder, "folder of iree's tools, or above; default: PATH"),
+        "FOLDER", kRunning);
+  takes(app.add_option("--tool-seconds", seconds, "time for each run of a tool; default: 600"), "X",
+        kRunning)
+      ->check(CLI::Range(0.001, 1e7));
+}
+
+void add_model_tools(CLI::App& app, EmbeddingOptions& embedding) {
+  add_no_chlo(app, embedding.without);
+  add_tools(app, embedding.tool_folder, embedding.tool_seconds);
 }
 
 void add_approximate(CLI::App& app, std::vector<std::string>& approximate) {
@@ -197,6 +217,7 @@ std::shared_ptr<Options> subcommand(CLI::App& root, Command& chosen, const std::
 
 void declare_embed(CLI::App& app, EmbedOptions& options) {
   add_model(app, options, "model folder");
+  add_model_tools(app, options.embedding);
   takes(app.add_option("--text", options.source.texts, "a text; repeatable"), "TEXT", kInput)
       ->take_all()
       ->allow_extra_args(false);
@@ -222,6 +243,7 @@ void declare_inspect(CLI::App& app, InspectOptions& options) {
 
 void declare_verify(CLI::App& app, VerifyOptions& options) {
   add_model(app, options, "model folder");
+  add_model_tools(app, options.embedding);
   takes(app.add_option("--texts", options.texts,
                        "lines, JSON Lines, or a JSON array of {id, text, token_ids}"),
         "FILE", kInput);
@@ -275,6 +297,8 @@ void declare_run(CLI::App& app, RunOptions& options) {
   takes(app.add_option("--parameters", options.parameters, "safetensors with the parameters"),
         "FILE", kInput);
   add_target(app, options, options.target);
+  add_no_chlo(app, options.write.without);
+  add_tools(app, options.tools.folder, options.tools.seconds);
   add_threads(app, options.threads);
   add_approximate(app, options.approximate);
   add_policies(app, options.policies);
@@ -300,10 +324,7 @@ void declare_export(CLI::App& app, ExportOptions& options) {
       "A,B", kRunning)
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_flag_callback(
-         "--no-chlo", [&options] { options.write.without = {"chlo"}; },
-         "write erf without operations of chlo")
-      ->group(kRunning);
+  add_no_chlo(app, options.write.without);
   takes(app.add_option("--length", options.length, "a number of tokens, or dynamic (default)"), "N",
         kModel);
   takes(app.add_option("--constants", options.constants,
@@ -317,6 +338,7 @@ void declare_export(CLI::App& app, ExportOptions& options) {
 
 void declare_bench(CLI::App& app, BenchOptions& options) {
   add_model(app, options, "model folder");
+  add_model_tools(app, options.embedding);
   takes(app.add_option("--workload", options.workloads,
                        "12, 32, 128, 256, mixed or 8x256; default: all"),
         "A,B", kRunning)

@@ -9,7 +9,7 @@
 
 #include "capra/base/result.h"
 #include "capra/ir/parameters.h"
-#include "capra/runtime/export.h"
+#include "capra/runtime/target.h"
 #include "models/embedding_model.h"
 
 namespace capra::driver {
@@ -91,6 +91,8 @@ struct RunOptions : TargetOptions {
   std::string target = "cpu";
   std::string output;  ///< a safetensors file; empty: print
   std::vector<std::string> approximate;
+  WriteOptions write;
+  ToolOptions tools;
   int threads = 0;
   PolicyOptions policies;
 };

@@ -40,6 +40,7 @@ Result<Subject> open_subject(const GraphOptions& options) {
   }
   EmbeddingOptions embedding = options.embedding;
   embedding.tokenizer = false;
+  embedding.compile = false;
   CAPRA_ASSIGN(const EmbeddingModel model, EmbeddingModel::load(options.model, embedding));
   TraceOptions trace;
   if (options.form == "single") {
@@ -193,6 +194,8 @@ Result<int> run_run(const RunOptions& options) {
   CompileOptions compile_options;
   PassReport report;
   compile_options.report = &report;
+  compile_options.program = options.write;
+  compile_options.tools = options.tools;
   compile_options.pool = std::make_shared<ThreadPool>(options.threads);
   CAPRA_ASSIGN(const std::unique_ptr<Executable> executable,
                compile(*target, std::move(graph), parameters, compile_options));

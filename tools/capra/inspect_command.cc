@@ -101,7 +101,9 @@ std::vector<DescriptionLine> tokenizer_lines(const Json& description) {
 }  // namespace
 
 Result<int> run_inspect(const InspectOptions& options) {
-  CAPRA_ASSIGN(const EmbeddingModel model, EmbeddingModel::load(options.model, options.embedding));
+  EmbeddingOptions embedding = options.embedding;
+  embedding.compile = false;
+  CAPRA_ASSIGN(const EmbeddingModel model, EmbeddingModel::load(options.model, embedding));
   const EmbeddingModel::Parts& parts = model.parts();
   std::vector<DescriptionLine> lines = model.describe();
   const Availability availability = availability_of(*parts.target);

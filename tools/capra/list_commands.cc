@@ -16,6 +16,7 @@ namespace {
 std::vector<DocTarget> doc_targets() {
   std::vector<DocTarget> targets;
   for (const Target* target : all_targets()) {
+    if (target->base != nullptr && target->table == nullptr) continue;  // as its base
     targets.push_back({target->name, resolved(*target).table});
   }
   return targets;

@@ -31,7 +31,8 @@ Context eager(const Parameters* parameters, std::shared_ptr<ThreadPool> pool) {
 }
 
 template <const KernelTable& (*kKernels)()>
-Result<std::unique_ptr<Executable>> compile(const Graph& graph, const Parameters& parameters,
+Result<std::unique_ptr<Executable>> compile(const Target&, const Graph& graph,
+                                            const Parameters& parameters,
                                             const CompileOptions& options) {
   if (kKernels == chosen && kernels::isa_override_error() != nullptr) {
     return fail("instruction-set-unavailable", kernels::isa_override_error(), "CAPRA_ISA",

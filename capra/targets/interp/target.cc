@@ -85,8 +85,8 @@ Context eager(const Parameters* parameters, std::shared_ptr<ThreadPool> pool) {
   return interp_context(parameters, std::move(pool));
 }
 
-Result<std::unique_ptr<Executable>> compile(const Graph& graph, const Parameters& parameters,
-                                            const CompileOptions&) {
+Result<std::unique_ptr<Executable>> compile(const Target&, const Graph& graph,
+                                            const Parameters& parameters, const CompileOptions&) {
   return std::unique_ptr<Executable>(std::make_unique<InterpExecutable>(graph, parameters));
 }
 

@@ -13,8 +13,6 @@
 namespace capra::stablehlo {
 namespace {
 
-constexpr const char* kProgramFile = "model.mlir";
-constexpr const char* kArchiveFile = "model.irpa";
 constexpr const char* kFlagsFile = "iree.flags";
 
 Result<bool> may_use_chlo(const Target& target, const WriteOptions& options) {
@@ -47,6 +45,7 @@ Result<WrittenProgram> write(const Target& target, const Graph& graph, const Par
                                          {.target = &target,
                                           .keep_fused = options.keep_fused,
                                           .external_from = options.constants->external_from,
+                                          .scope = kArchiveScope,
                                           .chlo = chlo,
                                           .report = &written.passes,
                                           .approximations = &written.approximations,

@@ -5,6 +5,11 @@
 
 namespace capra::stablehlo {
 
+inline constexpr const char* kProgramFile = "model.mlir";
+inline constexpr const char* kArchiveFile = "model.irpa";
+/// The name under which the program asks for the archive.
+inline constexpr const char* kArchiveScope = "model";
+
 /// `Target::write` of this target and of those that derive from it: `model.mlir`, `model.irpa`
 /// where data stand outside the program, `iree.flags`. The extension that can be left out is
 /// `chlo`. Fails as `emit` and `write_irpa` do, and with `option-invalid`.

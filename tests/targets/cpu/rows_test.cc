@@ -403,7 +403,7 @@ TEST(CpuRows, ArgmaxOfAnAxisThatTurnsOutEmptyIsRefused) {
                           all_ops())
                           .value_or_throw();
   const std::unique_ptr<Executable> executable =
-      cpu::kTarget.compile(graph, {}, {}).value_or_throw();
+      cpu::kTarget.compile(cpu::kTarget, graph, {}, {}).value_or_throw();
   Workspace workspace = executable->make_workspace(nullptr);
   const auto code = [&](int64_t rows, int64_t width) {
     const Array x = Array::zeros(DType::F32, {rows, width});

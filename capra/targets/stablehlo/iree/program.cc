@@ -1,0 +1,205 @@
+// Files in a temporary folder, and the two tools called on them.
+#include "capra/targets/stablehlo/iree/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "capra/base/new_file.h"
+#include "capra/base/new_folder.h"
+#include "capra/base/subprocess.h"
+#include "capra/targets/stablehlo/iree/tools.h"
+#include "capra/targets/stablehlo/write.h"
+
+namespace capra::iree {
+namespace {
+
+constexpr const char* kCompiledFile = "model.vmfb";
+
+// Element types as the runtime spells them: it knows neither signs nor a type of one bit.
+std::string element_text(DType dtype) {
+  switch (dtype) {
+    case DType::F64:
+      return "f64";
+    case DType::F32:
+      return "f32";
+    case DType::F16:
+      return "f16";
+    case DType::BF16:
+      return "bf16";
+    default:
+      return fmt::format("i{}", 8 * dtype_bytes(dtype));
+  }
+}
+
+std::string type_text(const InputRef& input) {
+  std::string text;
+  for (const int64_t extent : input.sizes) text += fmt::format("{}x", extent);
+  return text + element_text(input.dtype);
+}
+
+size_t input_bytes(const InputRef& input) {
+  size_t bytes = dtype_bytes(input.dtype);
+  for (const int64_t extent : input.sizes) bytes *= static_cast<size_t>(extent);
+  return bytes;
+}
+
+// A workspace's files have names of their own, as runs may overlap.
+struct State : public Workspace::State {
+  std::string prefix;
+  int threads = 1;
+};
+
+class Program : public Executable {
+ public:
+  Program(const Graph& graph, Tools tools, NewFolder folder, double seconds)
+      : Executable(input_ports(graph), output_ports(graph)),
+        tools_(std::move(tools)),
+        folder_(std::move(folder)),
+        function_(graph.name()),
+        seconds_(seconds) {}
+
+  Status compile(std::vector<std::string> flags) const {
+    flags.push_back(folder_.file(stablehlo::kProgramFile));
+    flags.insert(flags.end(), {"-o", folder_.file(kCompiledFile)});
+    CAPRA_ASSIGN(const ProgramOutcome outcome, call(tools_.compiler, std::move(flags)));
+    if (outcome.exit_code == 0) return {};
+    return fail("tool-compile-failed",
+                fmt::format("{} {} ends with {}: {}", kCompilerName, tools_.version,
+                            outcome.exit_code, first_words(outcome.errors, folder_.file(""))),
+                function_,
+                "write the program with 'capra export' and compile it by hand to see all that it "
+                "says");
+  }
+
+  Workspace make_workspace(std::shared_ptr<ThreadPool> pool) const override {
+    auto state = std::make_unique<State>();
+    state->prefix = fmt::format("run{}", workspaces_.fetch_add(1));
+    state->threads = pool == nullptr ? 1 : pool->threads();
+    return Workspace(std::move(state));
+  }
+
+  using Executable::run;
+  Status run(Workspace& workspace, std::span<const InputRef> inputs,
+             std::span<const OutputRef> outputs) const override {
+    CAPRA_TRY(bind(inputs));
+    CAPRA_TRY(check_output_count(outputs));
+    const State& state = static_cast<State&>(workspace.state());
+    std::vector<std::string> arguments = fixed_arguments(state.threads);
+    for (size_t index = 0; index < inputs.size(); ++index) {
+      const std::string path = folder_.file(fmt::format("{}_in{}.bin", state.prefix, index));
+      CAPRA_TRY(write_file(
+          path, {reinterpret_cast<const char*>(inputs[index].data), input_bytes(inputs[index])}));
+      arguments.push_back(fmt::format("--input={}=@{}", type_text(inputs[index]), path));
+    }
+    std::vector<std::string> results;
+    for (size_t index = 0; index < outputs.size(); ++index) {
+      results.push_back(folder_.file(fmt::format("{}_out{}.bin", state.prefix, index)));
+      arguments.push_back("--output=@" + results.back());
+    }
+    CAPRA_ASSIGN(const ProgramOutcome outcome, call(tools_.runner, std::move(arguments)));
+    if (outcome.exit_code != 0) return run_failure(outcome);
+    for (size_t index = 0; index < outputs.size(); ++index) {
+      CAPRA_TRY(read_output(results[index], this->outputs()[index], outputs[index]));
+    }
+    return {};
+  }
+
+ private:
+  Result<ProgramOutcome> call(const std::string& tool, std::vector<std::string> arguments) const {
+    return run_program({.path = tool,
+                        .arguments = std::move(arguments),
+                        .environment = {"TMPDIR=" + folder_.file("")},
+                        .seconds = seconds_});
+  }
+
+  std::vector<std::string> fixed_arguments(int threads) const {
+    std::vector<std::string> arguments = {"--module=" + folder_.file(kCompiledFile),
+                                          "--function=" + function_};
+    if (threads == 1) {
+      arguments.emplace_back("--device=local-sync");
+    } else {
+      arguments.emplace_back("--device=local-task");
+      arguments.push_back(fmt::format("--task_topology_group_count={}", threads));
+    }
+    const std::string archive = folder_.file(stablehlo::kArchiveFile);
+    if (file_exists(archive)) {
+      arguments.push_back(fmt::format("--parameters={}={}", stablehlo::kArchiveScope, archive));
+    }
+    return arguments;
+  }
+
+  Failure run_failure(const ProgramOutcome& outcome) const {
+    const std::string words = first_words(outcome.errors, folder_.file(""));
+    // What a program of another version meets: its imports or its format are not known.
+    const bool other_version = words.find("signature mismatch") != std::string::npos ||
+                               words.find("bytecode version") != std::string::npos;
+    if (other_version) {
+      return fail("tool-versions-differ",
+                  fmt::format("{} does not take what {} {} writes: {}", kRunnerName, kCompilerName,
+                              tools_.version, words),
+                  tools_.runner, kInstallLine);
+    }
+    return fail("tool-run-failed",
+                fmt::format("{} ends with {}: {}", kRunnerName, outcome.exit_code, words),
+                function_, "check that there is memory for the values of the program");
+  }
+
+  // The runtime writes the values as they lie in memory.
+  Status read_output(const std::string& path, const Port& port, const OutputRef& output) const {
+    std::ifstream file(path, std::ios::binary);
+    file.read(reinterpret_cast<char*>(output.data), static_cast<std::streamsize>(output.bytes));
+    const bool whole = static_cast<size_t>(file.gcount()) == output.bytes;
+    if (whole && output.dtype == port.type.dtype &&
+        file.peek() == std::ifstream::traits_type::eof()) {
+      return {};
+    }
+    std::error_code ignored;
+    const std::uintmax_t bytes = std::filesystem::file_size(path, ignored);
+    if (ignored) {
+      return fail("tool-run-failed",
+                  fmt::format("{} wrote nothing for output '{}'", kRunnerName, port.name),
+                  function_);
+    }
+    return output_size_failure(port, bytes, output);
+  }
+
+  Tools tools_;
+  NewFolder folder_;
+  std::string function_;
+  double seconds_;
+  mutable std::atomic<int> workspaces_{0};
+};
+
+Result<NewFolder> temporary_folder() {
+  std::error_code error;
+  const std::filesystem::path place = std::filesystem::temp_directory_path(error);
+  if (error) {
+    return fail("file-unwritable", error.message(), "TMPDIR", "name a folder in TMPDIR");
+  }
+  return NewFolder::create((place / "capra-iree").string());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Executable>> compile(const Target& target, const Graph& graph,
+                                            const Parameters& parameters,
+                                            const CompileOptions& options) {
+  CAPRA_ASSIGN(Tools tools, find_tools(options.tools.folder));
+  CAPRA_ASSIGN(NewFolder folder, temporary_folder());
+  CAPRA_ASSIGN(WrittenProgram written,
+               write_program(target, graph, parameters, options.program, folder));
+  if (options.report != nullptr) *options.report = std::move(written.passes);
+  auto program =
+      std::make_unique<Program>(graph, std::move(tools), std::move(folder), options.tools.seconds);
+  CAPRA_TRY(program->compile(std::move(written.flags)));
+  return std::unique_ptr<Executable>(std::move(program));
+}
+
+}  // namespace capra::iree

@@ -1,0 +1,342 @@
+// Finding the approximations, and evaluating the graph with each of them alone.
+#include "models/error_budget.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "capra/interp/interp.h"
+#include "capra/ir/structural_ops.h"
+#include "capra/ir/text.h"
+#include "capra/ops/convert.h"
+#include "capra/passes/approximate.h"
+#include "capra/passes/graph_rewriter.h"
+#include "models/comparison.h"
+#include "models/embedding_parts.h"
+
+namespace capra {
+namespace {
+
+using Parts = EmbeddingModel::Parts;
+
+// Tokens evaluated together: the oracle's attention takes memory by their square.
+constexpr int64_t kBatchTokens = 256;
+
+bool is_narrowing(const Graph& graph, const Node& node) {
+  if (node.op != &kConvert) return false;
+  const DType from = graph.node(node.operands[0]).type.dtype;
+  const DType to = node.type.dtype;
+  if (!is_float(from) || !is_float(to) || from == to) return false;
+  return to != DType::F64 && (to != DType::F32 || from == DType::F64);
+}
+
+Array in_dtype(const Array& array, DType dtype) {
+  if (array.dtype() == dtype) return array;
+  Array converted = Array::zeros(dtype, array.sizes());
+  for (int64_t i = 0; i < array.elements(); ++i) converted.set(i, array.f64_at(i));
+  return converted;
+}
+
+// Runs the op of one node as the target runs it: with its own kernel, or as a program of that op.
+class OpRunner {
+ public:
+  explicit OpRunner(const Parts& parts)
+      : parts_(parts), eager_(eager_evaluator(*parts.target, parts.pool)) {}
+
+  // `attrs` are the node's with the symbols bound.
+  Result<Array> run(const Graph& graph, const Node& node, const Attrs& attrs,
+                    std::span<const Array> operands) {
+    if (eager_ != nullptr) return eager_(*node.op, operands, attrs);
+    CAPRA_ASSIGN(const Executable* program, program_of(graph, node));
+    std::vector<InputRef> inputs;
+    for (const Array& operand : operands) {
+      if (operand) inputs.emplace_back(operand);
+    }
+    Workspace workspace = program->make_workspace(parts_.pool);
+    CAPRA_ASSIGN(const std::vector<Array> results, program->run(workspace, inputs));
+    return results.front();
+  }
+
+ private:
+  Result<const Executable*> program_of(const Graph& graph, const Node& node) {
+    Graph single("op");
+    std::vector<NodeId> operands;
+    for (const NodeId operand : node.operands) {
+      if (operand == kAbsent) {
+        operands.push_back(kAbsent);
+        continue;
+      }
+      const TensorType& type = graph.node(operand).type;
+      operands.push_back(
+          single.append({.op = &kInput,
+                         .operands = {},
+                         .attrs = pack(InputAttrs{"x" + std::to_string(single.size()), type}),
+                         .type = type}));
+    }
+    CAPRA_ASSIGN(const NodeId call, single.append_call(*node.op, operands, node.attrs));
+    single.append(
+        {.op = &kOutput, .operands = {call}, .attrs = pack(OutputAttrs{"y"}), .type = node.type});
+    std::unique_ptr<Executable>& program = programs_[print_graph(single)];
+    if (program == nullptr) {
+      CAPRA_ASSIGN(program,
+                   compile(*parts_.target, std::move(single), {}, parts_.compile_options()));
+    }
+    return program.get();
+  }
+
+  const Parts& parts_;
+  Evaluator eager_;
+  std::map<std::string, std::unique_ptr<Executable>> programs_;  ///< by graph text
+};
+
+// The oracle's sink for the nodes of one graph in their order, in which some nodes are run by the
+// target, and conversions that narrow are left out unless they are chosen.
+class MixedSink : public Sink {
+ public:
+  MixedSink(const Graph& graph, Context oracle, std::vector<bool> chosen, OpRunner& runner)
+      : graph_(graph), oracle_(std::move(oracle)), chosen_(std::move(chosen)), runner_(runner) {}
+
+  Tensor apply(const Context& self, const OpDef&, std::span<const Tensor> operands, Attrs attrs,
+               TensorType) override {
+    const NodeId id = next_call();
+    const Node& node = graph_.node(id);
+    const bool is_chosen = chosen_[static_cast<size_t>(id)];
+    if (is_narrowing(graph_, node)) {
+      if (!is_chosen) return operands[0];
+    } else if (is_chosen) {
+      std::vector<Array> arrays;
+      for (size_t i = 0; i < operands.size(); ++i) {
+        arrays.push_back(
+            operands[i] ? in_dtype(operands[i].array(), graph_.node(node.operands[i]).type.dtype)
+                        : Array());
+      }
+      return Tensor::of_data(
+          self, interp_array(runner_.run(graph_, node, attrs, arrays).value_or_throw()));
+    }
+    std::vector<Tensor> handed;
+    for (const Tensor& operand : operands) {
+      handed.push_back(operand ? Tensor::of_data(oracle_, operand.array()) : Tensor());
+    }
+    return Tensor::of_data(self, capra::apply(*node.op, handed, std::move(attrs), oracle_).array());
+  }
+
+  Tensor parameter(const Context& self, std::string_view path, TensorType type) override {
+    return Tensor::of_data(self, oracle_.sink().parameter(oracle_, path, std::move(type)).array());
+  }
+
+ private:
+  // `replay` makes one call for each node that is neither given nor asked for.
+  NodeId next_call() {
+    const auto is_call = [&](const Node& node) {
+      return node.op != &kInput && node.op != &kParameter && node.op != &kOutput;
+    };
+    while (!is_call(graph_.node(next_))) ++next_;
+    return next_++;
+  }
+
+  const Graph& graph_;
+  Context oracle_;
+  std::vector<bool> chosen_;
+  OpRunner& runner_;
+  NodeId next_ = 0;
+};
+
+// The last hidden state in double precision but for the chosen nodes.
+Result<Array> evaluate(const Parts& parts, const Graph& graph, std::vector<bool> chosen,
+                       OpRunner& runner, const std::vector<Array>& inputs) {
+  const Context oracle = interp_context(&parts.weights.parameters, parts.pool);
+  const Context mixed(std::make_shared<MixedSink>(graph, oracle, std::move(chosen), runner));
+  std::vector<Tensor> tensors;
+  for (const Array& input : inputs) tensors.push_back(Tensor::of_data(mixed, interp_array(input)));
+  try {
+    return replay(graph, mixed, tensors).front().array();
+  } catch (const Error& error) {
+    return fail(error.diagnostic());
+  }
+}
+
+// The vectors of a batch from its hidden states.
+std::vector<Array> vectors_of(const Parts& parts, const Array& hidden,
+                              std::span<const int32_t> offsets) {
+  std::vector<Array> vectors;
+  for (size_t i = 0; i + 1 < offsets.size(); ++i) {
+    vectors.push_back(vector_of(parts, rows_of({hidden}, offsets[i], offsets[i + 1]).front()));
+  }
+  return vectors;
+}
+
+double largest_change(const std::vector<Array>& a, const std::vector<Array>& b) {
+  double largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) largest = std::max(largest, max_difference(a[i], b[i]));
+  return largest;
+}
+
+// A part, and the graph in which it is alone: a graph of its own, or nodes of the legal graph.
+struct Candidate {
+  BudgetPart part;
+  std::optional<Graph> graph = {};
+  std::vector<bool> nodes = {};
+};
+
+void add_legalization(std::vector<Candidate>& candidates, const std::string& name, Graph graph) {
+  const std::vector<Approximation> all = approximations(graph);
+  if (all.empty()) return;
+  BudgetPart part{.kind = BudgetKind::Legalization,
+                  .name = name,
+                  .nodes = static_cast<int64_t>(all.size()),
+                  .bound = {.max_abs = 0, .max_ulp = 0},
+                  .reason = all.front().reason,
+                  .measured = "the oracle with this form alone"};
+  for (const Approximation& one : all) {
+    part.bound.max_abs = std::max(part.bound.max_abs, one.max_abs_error);
+  }
+  candidates.push_back({.part = std::move(part), .graph = std::move(graph)});
+}
+
+Result<std::vector<Candidate>> legalizations(const Parts& parts) {
+  std::vector<Candidate> candidates;
+  std::vector<std::string> names = parts.options.approximate;
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  for (const std::string& name : names) {
+    CAPRA_ASSIGN(Graph graph,
+                 approximate(parts.exact_graph, std::span(&name, 1), parts.target->name));
+    add_legalization(candidates, name, std::move(graph));
+  }
+  const auto passes = resolved(*parts.target).optimizer.dag_passes;
+  for (const Pass* pass : passes == nullptr ? PassList() : passes()) {
+    if (pass->effect != NumericEffect::Approximate) continue;
+    PassContext context{.target = parts.target->name};
+    CAPRA_ASSIGN(Graph graph, pass->run(parts.exact_graph, context));
+    add_legalization(candidates, std::string(pass->name), std::move(graph));
+  }
+  return candidates;
+}
+
+bool is_bounded(const Accuracy& accuracy) {
+  constexpr double kRounded = 0.5;
+  return accuracy.max_abs > 0 || accuracy.max_ulp > kRounded;
+}
+
+// The candidate of this kind and name, made at its first node.
+Candidate& candidate_of(std::vector<Candidate>& candidates, const Graph& legal, BudgetPart part) {
+  auto found = std::ranges::find_if(candidates, [&](const Candidate& one) {
+    return one.part.kind == part.kind && one.part.name == part.name;
+  });
+  if (found == candidates.end()) {
+    candidates.push_back(
+        {.part = std::move(part), .nodes = std::vector<bool>(static_cast<size_t>(legal.size()))});
+    found = candidates.end() - 1;
+  }
+  return *found;
+}
+
+// What the target computes within bounds, and what it narrows, in the graph that it runs.
+std::vector<Candidate> bounded_nodes(const Parts& parts, const Graph& legal) {
+  const Target whole = resolved(*parts.target);
+  std::vector<Candidate> candidates;
+  const auto take = [&](NodeId id, BudgetPart part) {
+    Candidate& candidate = candidate_of(candidates, legal, std::move(part));
+    candidate.nodes[static_cast<size_t>(id)] = true;
+    ++candidate.part.nodes;
+  };
+  const std::string name(parts.target->name);
+  for (NodeId id = 0; id < legal.size(); ++id) {
+    const Node& node = legal.node(id);
+    if (is_narrowing(legal, node)) {
+      take(id, {.kind = BudgetKind::Narrowing,
+                .name = std::string(dtype_name(legal.node(node.operands[0]).type.dtype)) + " -> " +
+                        std::string(dtype_name(node.type.dtype)),
+                .measured = "the oracle with these roundings alone"});
+      continue;
+    }
+    const OpRow* row =
+        whole.table->find(*node.op, operand_types(legal, node.operands), node.attrs, node.type);
+    if (row == nullptr) continue;
+    // A row's own bound is that of its usual form.
+    const bool is_own = !row->accuracy_reason.empty() && parts.options.without.empty();
+    const Accuracy& bound = is_own ? row->accuracy : node.op->accuracy;
+    if (!is_float(node.type.dtype) || !is_bounded(bound)) continue;
+    take(id, {.kind = is_own ? BudgetKind::OwnFunction : BudgetKind::Kernel,
+              .name = std::string(node.op->name),
+              .bound = bound,
+              .reason = std::string(is_own ? row->accuracy_reason : ""),
+              .measured = "the oracle with this op alone run by " + name});
+  }
+  return candidates;
+}
+
+}  // namespace
+
+std::string_view budget_kind_name(BudgetKind kind) {
+  switch (kind) {
+    case BudgetKind::Legalization:
+      return "legalization";
+    case BudgetKind::Narrowing:
+      return "narrowing";
+    case BudgetKind::Kernel:
+      return "kernel";
+    case BudgetKind::OwnFunction:
+      return "own function";
+  }
+  CAPRA_CHECK(false);
+}
+
+Result<ErrorBudget> measure_budget(const EmbeddingModel& model, const PackedTokens& tokens,
+                                   const std::function<void(double)>& progress) {
+  const Parts& parts = model.parts();
+  CAPRA_TRY(check_packed(*parts.encoder, tokens.ids, tokens.offsets));
+  CAPRA_ASSIGN(std::vector<Candidate> candidates, legalizations(parts));
+  Graph legal;
+  if (resolved(*parts.target).table != nullptr) {
+    CAPRA_ASSIGN(legal, optimize(*parts.target, parts.graph, parts.weights.parameters,
+                                 parts.compile_options()));
+    legal = inline_groups(std::move(legal), [](const Graph&, NodeId) { return true; });
+    std::ranges::move(bounded_nodes(parts, legal), std::back_inserter(candidates));
+  }
+  OpRunner runner(parts);
+  for (int64_t first = 0; first < tokens.sequences();) {
+    const int64_t last = batch_end(tokens.offsets, first, kBatchTokens);
+    BatchWorkspace batch;
+    fill_batch(*parts.encoder, tokens.ids, tokens.offsets, first, last, batch);
+    const std::vector<Array> inputs = batch_arrays(batch);
+    const auto vectors = [&](const Graph& graph,
+                             std::vector<bool> nodes) -> Result<std::vector<Array>> {
+      nodes.resize(static_cast<size_t>(graph.size()));
+      CAPRA_ASSIGN(const Array hidden, evaluate(parts, graph, std::move(nodes), runner, inputs));
+      return vectors_of(parts, hidden, batch.offsets);
+    };
+    std::vector<Array> of_exact;
+    std::vector<Array> of_legal;
+    for (size_t i = 0; i < candidates.size(); ++i) {
+      Candidate& candidate = candidates[i];
+      const bool is_form = candidate.graph.has_value();
+      const Graph& base = is_form ? parts.exact_graph : legal;
+      std::vector<Array>& exact = is_form ? of_exact : of_legal;
+      if (exact.empty()) {
+        CAPRA_ASSIGN(exact, vectors(base, {}));
+      }
+      CAPRA_ASSIGN(const std::vector<Array> changed,
+                   vectors(is_form ? *candidate.graph : legal, candidate.nodes));
+      candidate.part.effect = std::max(candidate.part.effect, largest_change(changed, exact));
+      if (progress) {
+        progress((static_cast<double>(first) + static_cast<double>(i + 1) *
+                                                   static_cast<double>(last - first) /
+                                                   static_cast<double>(candidates.size())) /
+                 static_cast<double>(tokens.sequences()));
+      }
+    }
+    first = last;
+  }
+  ErrorBudget budget;
+  for (Candidate& candidate : candidates) {
+    budget.sum += candidate.part.effect;
+    budget.parts.push_back(std::move(candidate.part));
+  }
+  return budget;
+}
+
+}  // namespace capra

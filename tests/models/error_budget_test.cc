@@ -1,0 +1,171 @@
+// What the budget lists, and that it attributes an effect to what causes it.
+#include "models/error_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "capra/ops/convert.h"
+#include "capra/ops/linear.h"
+#include "capra/passes/gelu_tanh.h"
+#include "capra/passes/graph_rewriter.h"
+#include "capra/passes/pipeline.h"
+#include "capra/targets/cpu/target.h"
+#include "models/embedding_parts.h"
+#include "models/verify.h"
+#include "tests/models/small_model.h"
+
+namespace capra {
+namespace {
+
+using testing::SmallModel;
+
+constexpr std::string_view kTexts[] = {"a b c", "cafe d e a b", "a"};
+
+struct Measured {
+  ErrorBudget budget;
+  double together = 0;
+
+  std::vector<std::string> names(BudgetKind kind) const {
+    std::vector<std::string> names;
+    for (const BudgetPart& part : budget.parts) {
+      if (part.kind == kind) names.push_back(part.name);
+    }
+    std::ranges::sort(names);
+    return names;
+  }
+  const BudgetPart& part(std::string_view name) const {
+    const auto found = std::ranges::find(budget.parts, name, &BudgetPart::name);
+    if (found == budget.parts.end()) throw std::runtime_error(std::string(name));
+    return *found;
+  }
+};
+
+Measured measured(EmbeddingOptions options) {
+  static const SmallModel folder;
+  options.compile = false;
+  const EmbeddingModel model = EmbeddingModel::load(folder.path(), options).value_or_throw();
+  const PackedTokens tokens = model.tokenize(kTexts).value_or_throw();
+  return {measure_budget(model, tokens).value_or_throw(),
+          verify_model(model, tokens, nullptr).value_or_throw().vector_error};
+}
+
+using Names = std::vector<std::string>;
+const Names kKernels = {"attention", "gelu", "layer_norm", "linear"};
+
+TEST(ErrorBudget, AnExactModelHasBoundedKernelsAlone) {
+  const Measured found = measured({});
+  EXPECT_EQ(found.names(BudgetKind::Kernel), kKernels);
+  EXPECT_EQ(found.budget.parts.size(), kKernels.size());
+  double sum = 0;
+  for (const BudgetPart& part : found.budget.parts) {
+    EXPECT_GT(part.effect, 0) << part.name;
+    EXPECT_LT(part.effect, 5e-7) << part.name;
+    EXPECT_TRUE(part.bound.max_abs > 0 || part.bound.max_ulp > 0.5) << part.name;
+    sum += part.effect;
+  }
+  EXPECT_EQ(found.budget.sum, sum);
+  EXPECT_EQ(found.part("gelu").nodes, 2);
+  EXPECT_EQ(found.part("layer_norm").nodes, 5);
+  EXPECT_EQ(found.part("linear").nodes, 12);
+}
+
+TEST(ErrorBudget, TheOracleHasNone) {
+  const Measured found = measured({.target = "interp"});
+  EXPECT_TRUE(found.budget.parts.empty());
+  EXPECT_EQ(found.together, 0);
+}
+
+TEST(ErrorBudget, ALegalizationsEffectIsItsOwn) {
+  const Measured found = measured({.approximate = {"gelu=tanh", "gelu=tanh"}});
+  EXPECT_EQ(found.names(BudgetKind::Legalization), Names{"gelu=tanh"});
+  EXPECT_EQ(found.names(BudgetKind::Kernel), kKernels);
+  const BudgetPart& part = found.part("gelu=tanh");
+  EXPECT_EQ(part.nodes, 2);
+  EXPECT_EQ(part.bound.max_abs, gelu_tanh_max_abs_error());
+  EXPECT_GT(part.effect, 1e-5);
+  // Nothing else is of its size, so the run of all together shows it alone.
+  EXPECT_NEAR(found.together, part.effect, 2e-6);
+  for (const std::string& name : kKernels) EXPECT_LT(found.part(name).effect, 5e-7) << name;
+}
+
+// What targets bring: a legalization, and linear on operands rounded to bf16.
+Result<Graph> narrow(const Graph& graph, PassContext&) {
+  GraphRewriter rewriter(graph);
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& node = graph.node(id);
+    const bool is_done = node.op == &kLinear && graph.node(node.operands[0]).op == &kConvert;
+    if (node.op != &kLinear || is_done) {
+      rewriter.copy(id);
+      continue;
+    }
+    rewriter.splice(id, [&] {
+      const Tensor narrowed = convert(rewriter.tensor(node.operands[0]), DType::BF16);
+      const Tensor x = convert(narrowed, DType::F32);
+      return apply(kLinear,
+                   {x, rewriter.tensor(node.operands[1]), rewriter.tensor(node.operands[2])},
+                   node.attrs);
+    });
+  }
+  return std::move(rewriter).finish();
+}
+
+const Target& coarse() {
+  static const Target kTarget{
+      .name = "coarse",
+      .summary = "Narrow operands and no exact GELU.",
+      .base = &cpu::kTarget,
+      .optimizer = {.dag_passes = [] {
+        static const Pass kTanh = gelu_tanh_legalization("coarse has no erf");
+        static const Pass kNarrow{"narrow", "Linear takes bf16.", NumericEffect::Meaning, narrow};
+        static const Pass* const kList[] = {&kTanh, &kNarrow, find_pass("legalize")};
+        return PassList(kList);
+      }}};
+  return kTarget;
+}
+
+TEST(ErrorBudget, WhatATargetBrings) {
+  const Measured found = measured({.target = "coarse", .targets = {&coarse()}});
+  EXPECT_EQ(found.names(BudgetKind::Legalization), Names{"gelu-tanh"});
+  EXPECT_EQ(found.part("gelu-tanh").reason, "coarse has no erf");
+  EXPECT_EQ(found.names(BudgetKind::Narrowing), Names{"f32 -> bf16"});
+  EXPECT_EQ(found.part("f32 -> bf16").nodes, 12);
+  EXPECT_GT(found.part("f32 -> bf16").effect, 1e-4);
+  // The roundings are out of the measure of everything else.
+  for (const std::string& name : found.names(BudgetKind::Kernel)) {
+    EXPECT_LT(found.part(name).effect, 5e-7) << name;
+  }
+}
+
+// A row with a bound and a reason of its own.
+TEST(ErrorBudget, ATargetsOwnFunction) {
+  static const std::vector<OpRow> kOwn = [] {
+    std::vector<OpRow> rows;
+    for (const OpRow* row : resolved(cpu::kTarget).table->rows()) {
+      if (row->op->name != "gelu") continue;
+      rows.push_back(*row);
+      rows.back().accuracy = {.max_abs = 1e-5};
+      rows.back().accuracy_reason = "a table of values";
+    }
+    return rows;
+  }();
+  static const std::vector<const OpRow*> kRows = [] {
+    std::vector<const OpRow*> rows;
+    for (const OpRow& row : kOwn) rows.push_back(&row);
+    for (const OpRow* row : resolved(cpu::kTarget).table->rows()) {
+      if (row->op->name != "gelu") rows.push_back(row);
+    }
+    return rows;
+  }();
+  static const OpTable kTable(kRows);
+  static const Target kTarget{
+      .name = "own", .summary = "Its own gelu.", .base = &cpu::kTarget, .table = &kTable};
+  const Measured found = measured({.target = "own", .targets = {&kTarget}});
+  EXPECT_EQ(found.names(BudgetKind::OwnFunction), Names{"gelu"});
+  EXPECT_EQ(found.part("gelu").bound.max_abs, 1e-5);
+  EXPECT_EQ(found.part("gelu").reason, "a table of values");
+}
+
+}  // namespace
+}  // namespace capra

@@ -1,0 +1,108 @@
+"""Target iree with iree's own tools, which stand beside the Python that runs this file: a graph, and the whole
+checkpoint against golden/minilm."""
+
+import math
+import pathlib
+import re
+import sys
+
+import driver
+
+GOLDEN = driver.ROOT / "tests" / "golden" / "minilm"
+TOOLS = pathlib.Path(sys.executable).parent
+GATE = 2e-6  # on normalized vectors
+ACTIVATION_GATE = 2e-6  # an exact GELU through chlo.erf
+GRAPH = """graph @f {
+  %x = input {name = "x"} : f32[n]
+  %w = parameter {path = "w"} : f32[]
+  %u = input {name = "u"} : u8[2]
+  %half = input {name = "half"} : bf16[n]
+  %y = gelu %x {approximate = false}
+  %z = mul %y %w
+  %less = compare %x %w {direction = "lt"}
+  %sum = add %u %u
+  %twice = add %half %half
+  output %z {name = "z"}
+  output %less {name = "less"}
+  output %sum {name = "sum"}
+  output %twice {name = "twice"}
+}
+"""
+XS = [-3.0, -0.5, 0.0, 0.25, 2.5]
+
+
+class GraphTest(driver.DriverTest):
+    def values(self, *more):
+        weights = self.write("w.safetensors", driver.safetensors({"w": ("F32", [], driver.bits([2]))}))
+        text = self.out("run", self.write("f.tir", GRAPH), "--target", "iree", "--iree-dir", TOOLS,
+                        "--parameters", weights, "--input", f"x=f32[5] {XS}", "--input", "u=u8[2] [7, 200]",
+                        "--input", "half=bf16[5] [1, 2, 3, 4, 5]", *more)
+        return dict(line.split(" = ") for line in text.splitlines())
+
+    def test_every_kind_of_value_goes_in_and_comes_out(self):
+        for more in ((), ("--no-chlo",), ("--threads", "2")):
+            values = self.values(*more)
+            self.assertEqual(values["less"], "bool[5] [true, true, true, true, false]")
+            self.assertEqual(values["sum"], "u8[2] [14, 144]")
+            self.assertEqual(values["twice"], "bf16[5] [2, 4, 6, 8, 10]")
+            found = [float(value) for value in values["z"].split("] [")[1].rstrip("]").split(",")]
+            for x, z in zip(XS, found, strict=True):
+                self.assertAlmostEqual(z, x * math.erfc(-x / math.sqrt(2)), delta=2 * ACTIVATION_GATE)
+
+    def test_the_help_names_the_versions_that_are_tested(self):
+        judges = (driver.ROOT / "scripts" / "judges.txt").read_text()
+        pinned = dict(re.findall(r"^(iree-base-\w+)==(\S+)", judges, re.M))
+        message = self.refused("run", self.write("f.tir", GRAPH), "--target", "iree", "--iree-dir", self.scratch,
+                               error="tool-not-found")
+        self.assertEqual(dict(re.findall(r"(iree-base-\w+)==(\d[\d.]*\d)", message)), pinned)
+
+    def test_ready(self):
+        rows = {row["name"]: row for row in self.document("targets", env={"PATH": f"{TOOLS}:/usr/bin:/bin"})}
+        self.assertTrue(rows["iree"]["ready"], rows["iree"])
+
+
+class CheckpointTest(driver.DriverTest):
+    def verify(self, *more, code=driver.DONE):
+        return self.document("verify", driver.checkpoint(), "--target", "iree", "--iree-dir", TOOLS, *more, code=code)
+
+    def test_golden_texts(self):
+        result = self.verify("--texts", GOLDEN / "texts.json", "--max-length", "512",
+                             "--against", GOLDEN / "embeddings.safetensors")
+        self.assertEqual((result["target"], result["texts"], result["max_error"]), ("iree", 44, GATE))
+        self.assertTrue(result["passed"])
+        self.assertEqual(result["token_rows_differing"], 0)
+        self.assertIsNone(result["differing_values"])
+        self.assertEqual([stage["stage"] for stage in result["stages"]], ["hidden", "vector"])
+        reference = next(row for row in result["references"] if row["name"] == "embeddings")
+        self.assertLess(0, reference["error"])
+        self.assertLessEqual(reference["error"], GATE)
+        self.assertLess(reference["oracle_error"], 1e-12)
+        print(f"golden/minilm: embeddings within {reference['error']:.3g}", file=sys.stderr)
+
+    def test_variants(self):
+        texts = self.write("texts.txt", "The goat climbs the rocks above the village.\n")
+        self.assertTrue(self.verify("--texts", texts, "--no-chlo")["passed"])
+        result = self.verify("--texts", texts, "--approximate", "gelu=tanh", code=driver.NO)
+        self.assertEqual(len(result["approximations"]), 6)
+        self.assertGreater(result["error"], 1e-5)
+
+    def test_budget(self):
+        texts = self.write("texts.txt", "The goat climbs.\n")
+        budget = self.verify("--texts", texts, "--budget")["budget"]
+        parts = {(part["kind"], part["name"]): part for part in budget["parts"]}
+        erf = parts["own function", "erf"]
+        self.assertEqual(erf["nodes"], 6)
+        self.assertIn("chlo.erf", erf["reason"])
+        self.assertTrue(0 < erf["error"] <= GATE, erf)
+        self.assertIn(("kernel", "matmul"), parts)
+        for part in parts.values():
+            self.assertLessEqual(part["error"], GATE, part)
+
+    def test_a_gate_below_what_is_measured_refuses(self):
+        texts = self.write("texts.txt", "a goat\n")
+        result = self.verify("--texts", texts, "--max-error", "1e-12", code=driver.NO)
+        self.assertFalse(result["passed"])
+
+
+if __name__ == "__main__":
+    driver.main()

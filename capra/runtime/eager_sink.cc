@@ -27,6 +27,7 @@ class EagerSink : public Sink {
     const OpRow* row = table_.find(op, types, attrs, result);
     if (row == nullptr && op.decompose != nullptr) return op.decompose(operands, attrs);
     if (row == nullptr) throw Error(op_not_legal(target_, op, types, path()));
+    check_static(result);
     check_rank(result);
     for (const TensorType* type : types) {
       if (type != nullptr) check_rank(*type);
@@ -92,6 +93,12 @@ class EagerSink : public Sink {
       throw Error(std::move(diagnostic));
     }
     return Tensor::of_data(self, std::move(array));
+  }
+
+  void check_static(const TensorType& type) const {
+    if (type.shape.is_static()) return;
+    throw Error({"symbol-unbound", "the result " + type.text() + " has a dim without a value",
+                 path(), "bind it by an operand whose shape has this dim"});
   }
 
   void check_rank(const TensorType& type) const {

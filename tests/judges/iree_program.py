@@ -44,7 +44,14 @@ class Program:
 
     def __call__(self, function, *operands):
         """The function's only result."""
-        return np.asarray(self._to_host(self._module[function](*operands)))
+        result, = self.results(function, *operands)
+        return result
+
+    def results(self, function, *operands):
+        """The function's results in order."""
+        found = self._module[function](*operands)
+        several = found if isinstance(found, (list, tuple)) else [found]
+        return [np.asarray(self._to_host(one)) for one in several]
 
 
 def _staged(array):

@@ -45,15 +45,6 @@ bool same_element(const Array& a, const Array& b, int64_t index) {
 
 }  // namespace
 
-uint64_t Random::next() {
-  uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-  return z ^ (z >> 31);
-}
-
-double Random::number() { return static_cast<double>(next() >> 43) * 0x1p-19 - 2.0; }
-
 Graph parse(std::string_view text) {
   Result<Graph> graph = parse_graph(text, all_ops());
   EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : to_text(graph.error())) << "\n" << text;

@@ -9,25 +9,9 @@
 #include "capra/ir/graph.h"
 #include "capra/ir/parameters.h"
 #include "capra/passes/pass.h"
+#include "tests/random/sequence.h"
 
 namespace capra::testing {
-
-/// A fixed sequence of numbers, the same on every machine: splitmix64.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t next();
-  /// In [0, bound).
-  int64_t below(int64_t bound) {
-    return static_cast<int64_t>(next() % static_cast<uint64_t>(bound));
-  }
-  bool chance(int64_t of) { return below(of) == 0; }
-  /// In [-2, 2), exact in f32.
-  double number();
-
- private:
-  uint64_t state_;
-};
 
 /// Parses graph text with all ops; fails the test and gives an empty graph when it does not parse.
 Graph parse(std::string_view text);

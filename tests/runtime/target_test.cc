@@ -5,6 +5,7 @@
 
 #include "capra/ops/abs.h"
 #include "capra/ops/arithmetic.h"
+#include "capra/ops/broadcast.h"
 #include "capra/ops/exp.h"
 #include "capra/runtime/eager_sink.h"
 #include "capra/targets/all_targets.h"
@@ -135,6 +136,17 @@ TEST(EagerSink, DecomposesWhatHasNoRowAndRefusesTheRest) {
   EXPECT_EQ(code_of(kOpaque, x), "op-not-legal");
   const Tensor truth = Tensor::of_data(context, Array::scalar(DType::Bool, 1));
   EXPECT_EQ(code_of(kTwice, truth), "operand-dtype");
+}
+
+TEST(EagerSink, RefusesAResultOfNoKnownExtent) {
+  const Context context = cpu::kTarget.eager(nullptr, nullptr);
+  const Tensor x = Tensor::of_data(context, Array::zeros(DType::F32, {1, 4}));
+  try {
+    broadcast(x, {"rows", 4});
+    FAIL() << "no row count was given";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.diagnostic().code, "symbol-unbound");
+  }
 }
 
 TEST(EagerSink, ParametersAreCheckedByPathAndType) {

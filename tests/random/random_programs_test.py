@@ -1,0 +1,132 @@
+"""Random graphs, written by random_cases: jaxlib verifies the programs, and IREE computes each element within the
+interval that bounds of the single ops, carried through the graph, leave for it. A module that does not compile is
+halved until the graph is found."""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+import iree_program
+import jaxlib_module
+import tensor_file
+
+# What IREE does not compile, by its message.
+UNSUPPORTED = {"failed to legalize operation 'stablehlo.dynamic_reshape'":
+               "of a product over one column with dynamic rows IREE makes a reshape that it does not take",
+               "'stablehlo.constant' op result #0 must be statically shaped tensor":
+               "IREE folds x - x of integers with dynamic dims to a constant without a shape"}
+
+
+class Module:
+    """Graphs of one module, and their data."""
+
+    def __init__(self, path):
+        self.text = path.with_suffix(".mlir").read_text(encoding="utf-8")
+        self.rows = json.loads(path.read_text(encoding="utf-8"))
+        self._tensors = tensor_file.read_safetensors(path.with_suffix(".safetensors"))
+        self._functions = {}
+        for function in re.findall(r"^  func\.func .*?^  \}\n", self.text, re.M | re.S):
+            self._functions.setdefault(re.search(r"@(random\d+)", function).group(1), []).append(function)
+
+    def part(self, rows):
+        return "module {\n" + "".join("".join(self._functions[row["name"]]) for row in rows) + "}\n"
+
+    def operands(self, row):
+        return [self._tensors[name] for name in row["operands"]]
+
+    def difference(self, row, found):
+        """Words and how many elements are bound; and how many there are."""
+        if len(found) != len(row["results"]):
+            return f"{len(found)} results", 0, 0
+        bound, every = 0, 0
+        for name, values in zip(row["results"], found):
+            low, known = self._tensors[name + ".low"], self._tensors[name + ".known"]
+            high = self._tensors.get(name + ".high", low)
+            if values.shape != low.shape:
+                return f"{name}: shape {values.shape}, wanted {low.shape}", bound, every
+            bound, every = bound + int(known.sum()), every + known.size
+            exact = name + ".high" not in self._tensors
+            values = values.astype(low.dtype) if exact else values.astype(np.float64)
+            outside = known & ((values != low) if exact else ~((low <= values) & (values <= high)))
+            if outside.any():
+                at = np.flatnonzero(outside.ravel())[0]
+                return (f"{name}[{at}] is {values.ravel()[at]!r}, wanted {low.ravel()[at]!r} to {high.ravel()[at]!r} "
+                        f"({outside.sum()} of {known.size})"), bound, every
+        return None, bound, every
+
+
+class Judge:
+    def __init__(self, flags):
+        self._flags = flags
+        self.failures, self.passed, self.listed, self.bound, self.every = [], 0, 0, 0, 0
+
+    def judge(self, module, rows):
+        try:
+            program = iree_program.Program(iree_program.compile_text(module.part(rows), self._flags))
+        except iree_program.CompileError as error:
+            if len(rows) == 1:
+                reason = next((UNSUPPORTED[text] for text in UNSUPPORTED if text in str(error)), None)
+                if reason:
+                    self.listed += 1
+                    print(f"  {rows[0]['name']}: {reason}")
+                else:
+                    self._fail(rows[0], f"does not compile: {error}")
+                return
+            middle = len(rows) // 2
+            self.judge(module, rows[:middle])
+            self.judge(module, rows[middle:])
+            return
+        for row in rows:
+            try:
+                found = program.results(row["name"], *module.operands(row))
+            except Exception as error:  # of any type: a failure of the runtime is a finding
+                self._fail(row, f"does not run: {str(error)[:300]}")
+                continue
+            words, bound, every = module.difference(row, found)
+            self.bound, self.every = self.bound + bound, self.every + every
+            if words:
+                self._fail(row, words)
+            else:
+                self.passed += 1
+
+    def _fail(self, row, words):
+        self.failures.append(f"{row['name']}: {words}\n{row['graph']}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", required=True, help="random_cases")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--graphs", type=int, required=True)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        done = subprocess.run([arguments.cases, folder, str(arguments.first), str(arguments.graphs)], check=True,
+                              capture_output=True, text=True)
+        print(done.stdout, end="", flush=True)
+        judge = Judge(iree_program.flags_of(folder / "iree.flags"))
+        jaxlib = jaxlib_module.Jaxlib()
+        for path in sorted(folder.glob("*.json"), key=lambda one: int(one.stem.removeprefix("module"))):
+            before = time.monotonic()
+            module = Module(path)
+            jaxlib.verify(module.text)
+            judge.judge(module, module.rows)
+            print(f"{path.stem}: {len(module.rows)} graphs, {time.monotonic() - before:.1f} s", flush=True)
+    for failure in judge.failures:
+        print(failure)
+    print(f"{judge.passed} graphs agree, {judge.listed} are listed, {len(judge.failures)} do not; "
+          f"{judge.bound} of {judge.every} elements are bound")
+    most = judge.bound > 0.6 * judge.every
+    few = judge.listed <= 0.05 * judge.passed
+    return 0 if judge.passed and not judge.failures and most and few else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -183,6 +183,13 @@ TEST(Read, LayoutNamesAndCommentsMeanNothing) {
 )");
 }
 
+TEST(Read, KeepsAttributesOfTheModule) {
+  const std::string text =
+      "module attributes {skainet.schedule = {\"%3\" = {matmul = \"tile=4\"}}} {\n"
+      "  func.func @f() {\n    return\n  }\n}\n";
+  EXPECT_EQ(print_module(read_module(text).value_or_throw()), text);
+}
+
 TEST(Read, GlobalsBecomeParametersByTheirKeys) {
   const std::string text = R"(module {
   util.global private @"w 1" = #flow.parameter.named<"model"::"a.\22w"> : tensor<2xf32>

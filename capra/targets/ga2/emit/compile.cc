@@ -1,0 +1,281 @@
+// Instructions, node after node in the author's order. Inputs and weights are loaded where they are
+// first needed; a buffer gets its address when it is first touched and gives it back after its last
+// use.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "capra/base/number_text.h"
+#include "capra/targets/ga2/emit/program.h"
+#include "capra/targets/ga2/tile/tiles.h"
+
+namespace capra::ga2 {
+namespace {
+
+uint32_t word(int64_t value) { return static_cast<uint32_t>(value); }
+
+int64_t packed_words(const NetworkNode& node) {
+  return (node.shape.words() + kPackedValues - 1) / kPackedValues;
+}
+
+class Emitter {
+ public:
+  Emitter(const Network& network, ScalePlan plan, Places places, const CompileOptions& options)
+      : places_(std::move(places)),
+        options_(options),
+        allocator_(kScratchpadWords),
+        addresses_(places_.buffers.size()),
+        loaded_(network.nodes().size()) {
+    program_.network = network;
+    program_.plan = std::move(plan);
+    program_.has_fused_relu = places_.has_fused_relu;
+  }
+
+  Result<Program> run() {
+    CAPRA_TRY(lay_out_external_memory());
+    for (NodeIndex i = 0; i < network().size(); ++i) CAPRA_TRY(emit(i));
+    program_.instructions.push_back(Halt{});
+    program_.scratchpad_high = allocator_.high_water();
+    program_.events = allocator_.events();
+    for (NodeIndex i = 0; i < network().size(); ++i) {
+      program_.addresses.push_back(place(i).buffer < 0 || !buffer_address(i)
+                                       ? std::nullopt
+                                       : std::optional(address_in_buffer(i)));
+    }
+    return std::move(program_);
+  }
+
+ private:
+  const Network& network() const { return program_.network; }
+  const NetworkNode& node(NodeIndex index) const { return network().node(index); }
+  const Place& place(NodeIndex index) const { return places_.places[static_cast<size_t>(index)]; }
+  std::optional<int64_t>& buffer_address(NodeIndex index) {
+    return addresses_[static_cast<size_t>(place(index).buffer)];
+  }
+  int64_t address_in_buffer(NodeIndex index) {
+    return *buffer_address(index) + place(index).row * node(index).shape.columns;
+  }
+  void append(Instruction instruction) { program_.instructions.push_back(instruction); }
+
+  Status lay_out_external_memory() {
+    const auto add = [&](NodeIndex i, int64_t words) {
+      program_.external.push_back({node(i).name, i, program_.external_words, words});
+      program_.external_words += words;
+    };
+    for (NodeIndex i = 0; i < network().size(); ++i) {
+      const NodeOp op = node(i).op;
+      const bool packed = op == NodeOp::Weight && node(i).bits == 4;
+      if (op == NodeOp::Input || op == NodeOp::Weight) {
+        add(i, packed ? packed_words(node(i)) : node(i).shape.words());
+      }
+    }
+    for (NodeIndex i = 0; i < network().size(); ++i) {
+      if (node(i).op == NodeOp::Output) add(i, node(i).shape.words());
+    }
+    if (program_.external_words <= options_.external_words) return {};
+    return fail("memory-full",
+                "external memory is full (" + number_text(program_.external_words) + " words)", {},
+                "the chip has " + number_text(options_.external_words) +
+                    " words for inputs, weights and outputs");
+  }
+
+  const ExternalRegion& region(NodeIndex index) const {
+    return *std::ranges::find(program_.external, index, &ExternalRegion::node);
+  }
+
+  Result<int64_t> address_of(NodeIndex index) {
+    std::optional<int64_t>& address = buffer_address(index);
+    if (!address) {
+      const auto buffer = static_cast<size_t>(place(index).buffer);
+      CAPRA_ASSIGN(address, allocator_.allocate(places_.buffers[buffer].words));
+    }
+    return address_in_buffer(index);
+  }
+
+  // The address of a tensor whose values are there; an input or weight is loaded first.
+  Result<int64_t> ready(NodeIndex index) {
+    CAPRA_ASSIGN(const int64_t address, address_of(index));
+    const NetworkNode& tensor = node(index);
+    const bool is_outside = tensor.op == NodeOp::Input || tensor.op == NodeOp::Weight;
+    if (!is_outside || loaded_[static_cast<size_t>(index)]) return address;
+    loaded_[static_cast<size_t>(index)] = true;
+    const ExternalRegion& source = region(index);
+    if (tensor.op == NodeOp::Input || tensor.bits == 8) {
+      append(Load{word(address), word(source.address), word(source.words)});
+      return address;
+    }
+    CAPRA_ASSIGN(const int64_t packed, allocator_.allocate(source.words));
+    append(Load{word(packed), word(source.address), word(source.words)});
+    append(Unpack{word(address), word(packed), word(source.words)});
+    allocator_.release(packed, source.words);
+    return address;
+  }
+
+  Status emit(NodeIndex index) {
+    const NetworkNode& one = node(index);
+    if (one.op == NodeOp::Input || one.op == NodeOp::Weight) return {};
+    std::vector<int64_t> operands;
+    for (const NodeIndex operand : one.operands) {
+      CAPRA_ASSIGN(const int64_t address, ready(operand));
+      operands.push_back(address);
+    }
+    switch (one.op) {
+      case NodeOp::Input:
+      case NodeOp::Weight:
+        break;
+      // These are views: they only take their place, and what they view is not released here.
+      case NodeOp::Relu:
+      case NodeOp::Concat:
+      case NodeOp::Slice: {
+        CAPRA_ASSIGN([[maybe_unused]] const int64_t view, address_of(index));
+        return {};
+      }
+      case NodeOp::Matmul:
+        CAPRA_TRY(emit_matmul(index, operands));
+        break;
+      case NodeOp::Softmax:
+        CAPRA_TRY(emit_softmax(index, operands[0]));
+        break;
+      case NodeOp::Add:
+        CAPRA_TRY(emit_add(index, operands));
+        break;
+      case NodeOp::Argmax:
+        CAPRA_TRY(emit_argmax(index, operands[0]));
+        break;
+      case NodeOp::Output:
+        append(Store{word(operands[0]), word(region(index).address), word(one.shape.words())});
+        break;
+    }
+    if (options_.reuse) release_after(index);
+    return {};
+  }
+
+  void release_after(NodeIndex index) {
+    for (const LastUse& use : places_.last_uses) {
+      std::optional<int64_t>& address = addresses_[static_cast<size_t>(use.buffer)];
+      if (use.node != index || !address) continue;
+      allocator_.release(*address, places_.buffers[static_cast<size_t>(use.buffer)].words);
+      address.reset();
+    }
+  }
+
+  // Records how a node, or an operand of a sum, comes to its scale.
+  Result<Multiplier> requantizer(NodeIndex index, std::optional<int64_t> operand, double factor) {
+    const std::optional<Multiplier> multiplier = multiplier_of(factor);
+    if (!multiplier) {
+      return fail("multiplier-out-of-range",
+                  "node " + number_text(index) + " (" + std::string(node_op_name(node(index).op)) +
+                      ") is to be multiplied by " + number_text(factor),
+                  {}, "a requantizer holds positive factors from 1e-12 to 1.6e7");
+    }
+    program_.requantizers.push_back(
+        {index, operand, *multiplier, bool{places_.has_fused_relu[static_cast<size_t>(index)]}});
+    return *multiplier;
+  }
+
+  Status emit_matmul(NodeIndex index, const std::vector<int64_t>& operands) {
+    const NetworkNode& one = node(index);
+    const int64_t k = node(one.operands[0]).shape.columns;
+    if (k > kMostInner) {
+      return fail("inner-dimension-too-large",
+                  "matmul node " + number_text(index) + ": inner dimension " + number_text(k) +
+                      " exceeds the matrix unit's limit of " + number_text(kMostInner),
+                  {}, "split the product: the unit cannot add to an earlier result");
+    }
+    const int64_t words = one.shape.words();
+    CAPRA_ASSIGN(const int64_t result, address_of(index));
+    CAPRA_ASSIGN(const int64_t sums, allocator_.allocate(words));
+    for (const Multiply& tile : tiled({.dst = sums,
+                                       .a = operands[0],
+                                       .b = operands[1],
+                                       .m = one.shape.rows,
+                                       .k = k,
+                                       .n = one.shape.columns,
+                                       .transpose_b = one.transpose_b})) {
+      append(tile);
+    }
+    const double factor = one.factor * program_.scale(one.operands[0]) *
+                          program_.scale(one.operands[1]) / program_.scale(index);
+    CAPRA_ASSIGN(const Multiplier by, requantizer(index, {}, factor));
+    const bool relu = places_.has_fused_relu[static_cast<size_t>(index)];
+    append(
+        Requantize{word(result), word(sums), word(words), by.mantissa, by.shift, relu ? 1u : 0u});
+    allocator_.release(sums, words);
+    return {};
+  }
+
+  Status emit_softmax(NodeIndex index, int64_t scores) {
+    const Extents shape = node(index).shape;
+    CAPRA_ASSIGN(const int64_t result, address_of(index));
+    CAPRA_ASSIGN(const int64_t fractions, allocator_.allocate(shape.words()));
+    for (int64_t row = 0; row < shape.rows; ++row) {
+      const int64_t offset = row * shape.columns;
+      append(Softmax{word(fractions + offset), word(scores + offset), word(shape.columns)});
+    }
+    // From fractions of 65536 to steps of 1/127.
+    CAPRA_ASSIGN(const Multiplier by, requantizer(index, {}, double{kMostLevel} / 65536));
+    append(
+        Requantize{word(result), word(fractions), word(shape.words()), by.mantissa, by.shift, 0});
+    allocator_.release(fractions, shape.words());
+    return {};
+  }
+
+  Status emit_add(NodeIndex index, const std::vector<int64_t>& operands) {
+    const NetworkNode& one = node(index);
+    const int64_t words = one.shape.words();
+    std::vector<int64_t> sources;
+    std::vector<int64_t> temporaries;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      const double ratio = program_.scale(one.operands[i]) / program_.scale(index);
+      if (std::fabs(ratio - 1) < kSameScale) {
+        sources.push_back(operands[i]);
+        continue;
+      }
+      CAPRA_ASSIGN(const int64_t rescaled, allocator_.allocate(words));
+      temporaries.push_back(rescaled);
+      CAPRA_ASSIGN(const Multiplier by, requantizer(index, static_cast<int64_t>(i), ratio));
+      append(Requantize{word(rescaled), word(operands[i]), word(words), by.mantissa, by.shift, 0});
+      sources.push_back(rescaled);
+    }
+    CAPRA_ASSIGN(const int64_t result, address_of(index));
+    append(Add{word(result), word(sources[0]), word(sources[1]), word(words)});
+    for (const int64_t one_temporary : temporaries) allocator_.release(one_temporary, words);
+    return {};
+  }
+
+  Status emit_argmax(NodeIndex index, int64_t rows) {
+    const Extents source = node(node(index).operands[0]).shape;
+    CAPRA_ASSIGN(const int64_t result, address_of(index));
+    for (int64_t row = 0; row < source.rows; ++row) {
+      append(Argmax{word(result + row), word(rows + row * source.columns), word(source.columns)});
+    }
+    return {};
+  }
+
+  static constexpr double kSameScale = 1e-9;
+
+  Places places_;
+  const CompileOptions& options_;
+  Allocator allocator_;
+  std::vector<std::optional<int64_t>> addresses_;  // by buffer
+  std::vector<bool> loaded_;                       // by node
+  Program program_;
+};
+
+}  // namespace
+
+const Requantizer* Program::requantizer(NodeIndex node, std::optional<int64_t> operand) const {
+  const auto found = std::ranges::find_if(requantizers, [&](const Requantizer& one) {
+    return one.node == node && one.operand == operand;
+  });
+  return found == requantizers.end() ? nullptr : &*found;
+}
+
+Result<Program> compile(const Network& network, std::span<const Sample> calibration,
+                        const CompileOptions& options) {
+  CAPRA_ASSIGN(ScalePlan plan, plan_scales(network, calibration, options.ranges));
+  CAPRA_ASSIGN(Places places, place(network));
+  return Emitter(network, std::move(plan), std::move(places), options).run();
+}
+
+}  // namespace capra::ga2

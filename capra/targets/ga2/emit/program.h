@@ -1,0 +1,69 @@
+// A compiled graph: the program, where everything lies, and how its integers are to be read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "capra/targets/ga2/allocate/allocator.h"
+#include "capra/targets/ga2/allocate/places.h"
+#include "capra/targets/ga2/isa/instruction.h"
+#include "capra/targets/ga2/network.h"
+#include "capra/targets/ga2/quantize/fixed_point.h"
+#include "capra/targets/ga2/quantize/scales.h"
+
+namespace capra::ga2 {
+
+/// How the result of a node, or an operand of a sum, is brought to its scale.
+struct Requantizer {
+  NodeIndex node = 0;
+  std::optional<int64_t> operand = {};  ///< of a sum: 0 or 1
+  Multiplier factor;
+  bool relu = false;
+};
+
+/// An input, weight or output in external memory.
+struct ExternalRegion {
+  std::string name;
+  NodeIndex node = 0;
+  int64_t address = 0;
+  int64_t words = 0;
+};
+
+struct Program {
+  Network network;
+  ScalePlan plan;
+  std::vector<Requantizer> requantizers;  ///< in the order of the program
+  std::vector<bool> has_fused_relu;       ///< by node
+  std::vector<Instruction> instructions;
+  std::vector<ExternalRegion> external;  ///< inputs and weights, then outputs, by address
+  int64_t external_words = 0;
+  int64_t scratchpad_high = 0;  ///< the highest address used, and 1
+  std::vector<AllocationEvent> events;
+  /// By node: where it lay when the program ended. None for one that has no place, or whose place
+  /// was given to another tensor.
+  std::vector<std::optional<int64_t>> addresses;
+
+  double scale(NodeIndex node) const { return plan.scales[static_cast<size_t>(node)]; }
+  /// The requantizer of a node, or of an operand of a sum; null where there is none.
+  const Requantizer* requantizer(NodeIndex node, std::optional<int64_t> operand = {}) const;
+};
+
+/// Words of external memory of the chip as it is built.
+inline constexpr int64_t kExternalWords = 8192;
+
+struct CompileOptions {
+  TaggedRanges ranges = {};
+  /// False: every buffer keeps its place, so that all tensors can be read after a run.
+  bool reuse = true;
+  int64_t external_words = kExternalWords;
+};
+
+/// Compiles the graph, with scales chosen from the samples. Fails as `plan_scales` and `place` do,
+/// with `memory-full`, `inner-dimension-too-large` and `multiplier-out-of-range`.
+Result<Program> compile(const Network& network, std::span<const Sample> calibration,
+                        const CompileOptions& options = {});
+
+}  // namespace capra::ga2

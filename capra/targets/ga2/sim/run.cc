@@ -1,0 +1,90 @@
+// Memory images, outputs, and how far they are from real numbers.
+#include "capra/targets/ga2/sim/run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace capra::ga2 {
+namespace {
+
+bool holds_indices(const Program& program, NodeIndex output) {
+  const NodeIndex source = program.network.node(output).operands[0];
+  return program.network.node(source).op == NodeOp::Argmax;
+}
+
+Output output_at(const Program& program, const ExternalRegion& region,
+                 std::span<const uint32_t> external) {
+  const Extents shape = program.network.node(region.node).shape;
+  const bool indices = holds_indices(program, region.node);
+  const double scale = indices ? 1 : program.scale(region.node);
+  Output output{Matrix<int32_t>(shape.rows, shape.columns),
+                Matrix<double>(shape.rows, shape.columns)};
+  for (size_t i = 0; i < output.integers.values.size(); ++i) {
+    const uint32_t word = external[static_cast<size_t>(region.address) + i];
+    const int32_t integer = indices ? static_cast<int32_t>(word) : as_s8(word);
+    output.integers.values[i] = integer;
+    output.values.values[i] = integer * scale;
+  }
+  return output;
+}
+
+}  // namespace
+
+Result<std::vector<uint32_t>> external_image(const Program& program, const Sample& sample) {
+  CAPRA_TRY(check_sample(program.network, sample, "input"));
+  std::vector<uint32_t> image(static_cast<size_t>(program.external_words), 0);
+  for (const ExternalRegion& region : program.external) {
+    const NetworkNode& node = program.network.node(region.node);
+    if (node.op == NodeOp::Output) continue;
+    const Matrix<double>& values =
+        node.op == NodeOp::Weight ? node.weights : sample.at(region.name);
+    const bool packed = node.op == NodeOp::Weight && node.bits == 4;
+    for (size_t i = 0; i < values.values.size(); ++i) {
+      const auto level =
+          static_cast<uint32_t>(quantize(values.values[i], program.scale(region.node)));
+      const size_t first = static_cast<size_t>(region.address);
+      if (packed) {
+        image[first + i / kPackedValues] |= (level & 0xf) << (4 * (i % kPackedValues));
+      } else {
+        image[first + i] = level;
+      }
+    }
+  }
+  return image;
+}
+
+Result<Run> run(const Program& program, const Sample& sample, const Machine::Observer& observe) {
+  CAPRA_ASSIGN(std::vector<uint32_t> image, external_image(program, sample));
+  Machine machine(std::move(image));
+  CAPRA_TRY(machine.run(program.instructions, observe));
+  Run run;
+  for (const ExternalRegion& region : program.external) {
+    if (program.network.node(region.node).op != NodeOp::Output) continue;
+    run.outputs[region.name] = output_at(program, region, machine.external());
+  }
+  run.counters = machine.counters();
+  run.scratchpad.assign(machine.scratchpad().begin(), machine.scratchpad().end());
+  return run;
+}
+
+double relative_error(const Program& program, const Run& run, const Sample& sample) {
+  const std::vector<Matrix<double>> real = evaluate(program.network, sample);
+  double most = 0;
+  for (const ExternalRegion& region : program.external) {
+    const NetworkNode& node = program.network.node(region.node);
+    if (node.op != NodeOp::Output || holds_indices(program, region.node)) continue;
+    const std::vector<double>& wanted = real[static_cast<size_t>(region.node)].values;
+    const std::vector<double>& found = run.outputs.at(region.name).values.values;
+    double difference = 0;
+    double norm = 0;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      difference += (found[i] - wanted[i]) * (found[i] - wanted[i]);
+      norm += wanted[i] * wanted[i];
+    }
+    most = std::max(most, std::sqrt(difference) / (norm > 0 ? std::sqrt(norm) : 1));
+  }
+  return most;
+}
+
+}  // namespace capra::ga2

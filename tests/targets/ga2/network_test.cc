@@ -1,0 +1,95 @@
+// Graphs of the chip beside the golden ones: what is refused, what is released, what is set.
+#include "capra/targets/ga2/network.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "capra/targets/ga2/network_json.h"
+#include "capra/targets/ga2/sim/run.h"
+
+namespace capra::ga2 {
+namespace {
+
+Result<CompileRequest> read(std::string_view text) { return read_request(*Json::parse(text), "d"); }
+
+std::string refusal(std::string_view text) {
+  Result<CompileRequest> request = read(text);
+  if (!request.ok()) return request.error().code;
+  const Result<Program> program = compile(request->network, request->calibration, request->options);
+  return program.ok() ? "" : program.error().code;
+}
+
+// y = w x w, with samples.
+std::string product(std::string_view rest) {
+  return R"({"build": [{"call": "input", "name": "x", "shape": [2, 2]},
+                       {"call": "weight", "name": "w", "array": [[1, 2], [3, 4]]},
+                       {"call": "matmul", "a": 0, "b": 1, "tag": "y"},
+                       {"call": "output", "a": 2, "name": "o"}], )" +
+         std::string(rest) + "}";
+}
+
+TEST(Request, IsRefusedByName) {
+  EXPECT_EQ(refusal(product(R"("calib": [{"x": [[1, 2], [3, 4]]}])")), "");
+  EXPECT_EQ(refusal(product(R"("calib": [])")), "sample-invalid");
+  EXPECT_EQ(refusal(product(R"("other": 1)")), "sample-invalid");
+  EXPECT_EQ(refusal(product(R"("calib": [{"y": [[1, 2], [3, 4]]}])")), "sample-invalid");
+  EXPECT_EQ(refusal(product(R"("calib": [{"x": [[1, 2]]}])")), "sample-invalid");
+  EXPECT_EQ(refusal(product(R"("calib": [{"x": [[1, 2], [3]]}])")), "network-document");
+  EXPECT_EQ(refusal(product(R"("calib": [{"x": [[1, "nan"], [3, 4]]}])")), "network-document");
+  EXPECT_EQ(refusal(product(R"("calib": [{"x": [[1e300, 2], [3, 4]]}])")), "");
+  EXPECT_EQ(refusal(product(R"("calib": [{"x": [[1.7e308, 1.7e308], [3, 4]]}])")), "range-invalid");
+  EXPECT_EQ(
+      refusal(product(R"("calib": [{"x": [[1, 2], [3, 4]]}], "compile": {"ranges": {"z": 1}})")),
+      "range-invalid");
+  EXPECT_EQ(
+      refusal(product(R"("calib": [{"x": [[1, 2], [3, 4]]}], "compile": {"ranges": {"y": -1}})")),
+      "range-invalid");
+  EXPECT_EQ(
+      refusal(product(R"("calib": [{"x": [[1, 2], [3, 4]]}], "compile": {"ranges": {"y": 1e30}})")),
+      "multiplier-out-of-range");
+  for (const char* text :
+       {"[]", "{}", R"({"graph": 1})", R"({"build": [1]})", R"({"build": [{"call": "conv"}]})",
+        R"({"build": [{"call": "input", "name": "x", "shape": [2]}]})",
+        R"({"build": [{"call": "weight", "name": "w", "array": []}]})",
+        R"({"graph": {"nodes": [{"op": "input", "id": 1, "name": "x", "shape": [1, 1]}]}})",
+        R"({"graph": {"nodes": [{"op": "input", "name": "x", "shape": [1, 1]},
+                                                   {"op": "relu", "ins": [0], "shape": [1, 2]}]}})"}) {
+    EXPECT_EQ(refusal(text), "network-document") << text;
+  }
+}
+
+TEST(Network, RefusesWhatHasNoMeaning) {
+  Network network;
+  ASSERT_TRUE(network.input("x", {2, 3}).ok());
+  EXPECT_FALSE(network.input("x", {2, 3}).ok());
+  EXPECT_FALSE(network.input("", {2, 3}).ok());
+  EXPECT_FALSE(network.input("z", {0, 3}).ok());
+  EXPECT_FALSE(network.input("z", {1 << 20, 2}).ok());
+  EXPECT_FALSE(network.relu(1).ok());
+  EXPECT_FALSE(network.relu(-1).ok());
+  EXPECT_FALSE(network.slice_rows(0, 1, std::numeric_limits<int64_t>::max()).ok());
+  EXPECT_FALSE(network.slice_rows(0, -1, 1).ok());
+  EXPECT_FALSE(network.matmul(0, 0).ok());
+  EXPECT_FALSE(network.matmul(0, 0, true, std::numeric_limits<double>::quiet_NaN()).ok());
+  ASSERT_TRUE(network.argmax(0).ok());
+  EXPECT_FALSE(network.relu(1).ok());
+  ASSERT_TRUE(network.output(1, "o").ok());
+  EXPECT_FALSE(network.output(2, "p").ok());
+  EXPECT_EQ(network.size(), 3);
+}
+
+// A range set from outside changes the scale of its tensor and of its group.
+TEST(Network, RangesAreSetByTag) {
+  Result<CompileRequest> request =
+      read(product(R"("calib": [{"x": [[1, 2], [3, 4]]}], "compile": {"ranges": {"y": 12.7}})"));
+  ASSERT_TRUE(request.ok()) << to_text(request.error());
+  const Result<Program> program = compile(request->network, request->calibration, request->options);
+  ASSERT_TRUE(program.ok()) << to_text(program.error());
+  // The output was seen to reach 22; the larger range of the group stands.
+  EXPECT_DOUBLE_EQ(program->scale(2), 22.0 / 127);
+  EXPECT_DOUBLE_EQ(program->plan.ranges[2], 12.7);
+}
+
+}  // namespace
+}  // namespace capra::ga2

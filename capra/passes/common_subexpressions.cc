@@ -5,6 +5,7 @@
 #include "capra/ir/structural_ops.h"
 #include "capra/passes/graph_rewriter.h"
 #include "capra/passes/passes.h"
+#include "capra/passes/rewrite_forms.h"
 
 namespace capra {
 namespace {
@@ -83,7 +84,7 @@ Result<Graph> run(const Graph& graph, PassContext& context) {
     rewriter.replace(id, same);
     context.report.rewrites.push_back(
         {std::string(kCommonSubexpressions.name), "equal-nodes", node_label(graph, id),
-         "the same " + std::string(moved.op->name) + " as " + node_label(rewriter.result(), same)});
+         forms_note(form_text(moved), "that of " + node_label(rewriter.result(), same))});
   }
   return std::move(rewriter).finish();
 }

@@ -2,6 +2,7 @@
 #include "capra/ir/structural_ops.h"
 #include "capra/passes/graph_rewriter.h"
 #include "capra/passes/passes.h"
+#include "capra/passes/rewrite_forms.h"
 
 namespace capra {
 namespace {
@@ -24,7 +25,7 @@ Result<Graph> run(const Graph& graph, PassContext& context) {
     } else {
       context.report.rewrites.push_back({std::string(kDeadCode.name), "unused",
                                          node_label(graph, id),
-                                         std::string(graph.node(id).op->name) + " dropped"});
+                                         forms_note(form_text(graph.node(id)), "nothing")});
     }
   }
   return std::move(rewriter).finish();

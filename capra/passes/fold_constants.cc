@@ -6,6 +6,7 @@
 #include "capra/passes/graph_rewriter.h"
 #include "capra/passes/match.h"
 #include "capra/passes/passes.h"
+#include "capra/passes/rewrite_forms.h"
 
 namespace capra {
 namespace {
@@ -59,7 +60,7 @@ Result<Graph> run(const Graph& graph, PassContext& context) {
     if (!value.ok()) return value.take_failure();
     context.report.rewrites.push_back({std::string(kFoldConstants.name), "constant-operands",
                                        node_label(graph, id),
-                                       std::string(node.op->name) + " -> constant"});
+                                       forms_note(form_text(node), "constant")});
     Node folded{.op = &kConstant,
                 .operands = {},
                 .attrs = pack(ConstantAttrs{*std::move(value)}),

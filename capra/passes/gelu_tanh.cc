@@ -11,6 +11,7 @@
 #include "capra/ops/gelu.h"
 #include "capra/passes/graph_rewriter.h"
 #include "capra/passes/match.h"
+#include "capra/passes/rewrite_forms.h"
 
 namespace capra {
 namespace {
@@ -79,8 +80,8 @@ Graph legalize(const Graph& graph, const std::string& reason, PassContext& conte
     node.notes.push_back({"legalizedFrom", "gelu(approximate=false)"});
     node.notes.push_back({"maxAbsError", error});
     node.notes.push_back({"reason", reason});
-    context.report.rewrites.push_back(
-        {std::string(kName), "gelu-tanh", label, "gelu(approximate=false) -> tanh form"});
+    context.report.rewrites.push_back({std::string(kName), "gelu-tanh", label,
+                                       forms_note(form_text(graph.node(id)), form_text(node))});
     context.report.lines.push_back(
         fmt::format("GELU_APPROX_LEGALIZED node={}: gelu(approximate=false) -> "
                     "gelu(approximate=true) [{}] maxAbsError={}",

@@ -1,8 +1,10 @@
 // Leaves only what the target's table takes and its granularity keeps: other ops are replaced by
 // their decomposition, again and again; a primitive without a row is refused.
 #include "capra/ir/structural_ops.h"
+#include "capra/ops/constant.h"
 #include "capra/passes/graph_rewriter.h"
 #include "capra/passes/passes.h"
+#include "capra/passes/rewrite_forms.h"
 
 namespace capra {
 namespace {
@@ -74,6 +76,16 @@ bool is_legal(const Graph& graph, NodeId id, const PassContext& context) {
                node.attrs, node.type);
 }
 
+// The ops from number `first` on, without the numbers among them: `mul, erf, add, mul, mul`.
+std::string steps_text(const Graph& graph, NodeId first) {
+  std::string text;
+  for (NodeId id = first; id < graph.size(); ++id) {
+    if (graph.node(id).op == &kConstant) continue;
+    text += (text.empty() ? "" : ", ") + std::string(graph.node(id).op->name);
+  }
+  return text.empty() ? "its operand" : text;
+}
+
 Result<Graph> run(const Graph& given, PassContext& context) {
   if (context.table == nullptr) {
     return fail("pass-needs-table", "legalize was run without a target's table", {},
@@ -99,10 +111,11 @@ Result<Graph> run(const Graph& given, PassContext& context) {
                                               : Tensor::of_value(legal, graph.node(operand).type,
                                                                  rewriter.mapped(operand)));
       }
+      const NodeId first = rewriter.result().size();
       rewriter.splice(id, [&] { return capra::apply(*node.op, operands, node.attrs, legal); });
-      context.report.rewrites.push_back({std::string(kLegalize.name), "decompose",
-                                         node_label(graph, id),
-                                         std::string(node.op->name) + " decomposed"});
+      context.report.rewrites.push_back(
+          {std::string(kLegalize.name), "decompose", node_label(graph, id),
+           forms_note(form_text(node), steps_text(rewriter.result(), first))});
     }
   } catch (const Error& error) {
     return fail(error.diagnostic());

@@ -3,17 +3,9 @@
 
 #include <string>
 
+#include "capra/passes/rewrite_forms.h"
+
 namespace capra {
-namespace {
-
-std::string describe(const GraphRewriter& rewriter, NodeId old) {
-  const Graph& result = rewriter.result();
-  const NodeId value = rewriter.mapped(old);
-  return std::string(rewriter.source().node(old).op->name) + " -> " +
-         std::string(result.node(value).op->name);
-}
-
-}  // namespace
 
 Result<Graph> apply_rules(const Graph& graph, PassContext& context, std::string_view pass,
                           std::span<const Rule> rules) {
@@ -23,8 +15,10 @@ Result<Graph> apply_rules(const Graph& graph, PassContext& context, std::string_
       for (const Rule& rule : rules) {
         if (rewriter.is_mapped(id)) break;
         if (!rule.apply(rewriter, id)) continue;
+        const Node& now = rewriter.result().node(rewriter.mapped(id));
         context.report.rewrites.push_back({std::string(pass), std::string(rule.name),
-                                           node_label(graph, id), describe(rewriter, id)});
+                                           node_label(graph, id),
+                                           forms_note(form_text(graph.node(id)), form_text(now))});
       }
       rewriter.copy(id);
     }

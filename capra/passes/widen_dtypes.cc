@@ -7,6 +7,7 @@
 #include "capra/passes/graph_rewriter.h"
 #include "capra/passes/match.h"
 #include "capra/passes/passes.h"
+#include "capra/passes/rewrite_forms.h"
 
 namespace capra {
 namespace {
@@ -73,9 +74,9 @@ Result<Graph> run(const Graph& graph, PassContext& context) {
         rewriter.inline_group(id);  // its label would promise what is not there; next round widens
       } else if (should_widen(graph, node, context)) {
         rewriter.splice(id, [&] { return widened_call(rewriter, node); });
-        context.report.rewrites.push_back({std::string(kWidenDtypes.name), "narrow-float",
-                                           node_label(graph, id),
-                                           std::string(node.op->name) + " computed in f32"});
+        context.report.rewrites.push_back(
+            {std::string(kWidenDtypes.name), "narrow-float", node_label(graph, id),
+             forms_note(form_text(node), form_text(node) + " in f32")});
       } else {
         rewriter.copy(id);
       }

@@ -13,6 +13,7 @@
 #include "capra/ops/mul.h"
 #include "capra/passes/gelu_tanh.h"
 #include "capra/passes/passes.h"
+#include "capra/passes/rewrite_forms.h"
 #include "tests/passes/graph_run.h"
 
 namespace capra {
@@ -48,7 +49,8 @@ TEST(Legalize, DecomposesWhatHasNoRow) {
   EXPECT_EQ(last.notes, (std::vector<Note>{{"reason", "why"}}));
   ASSERT_EQ(context.report.rewrites.size(), 1U);
   EXPECT_EQ(context.report.rewrites[0].node, "layer.0");
-  EXPECT_EQ(context.report.rewrites[0].note, "gelu decomposed");
+  EXPECT_EQ(forms_of(context.report.rewrites[0]).before, "gelu(approximate=false)");
+  EXPECT_EQ(forms_of(context.report.rewrites[0]).after, "mul, erf, add, mul, mul");
 }
 
 TEST(Legalize, RefusesAPrimitiveWithItsPathAndTheWayThere) {
@@ -160,6 +162,9 @@ TEST(GeluTanh, RecordsWhatItDidOnTheNodeAndInALine) {
   PassContext again;
   EXPECT_TRUE(pass.run(result, again).value_or_throw() == result);
   EXPECT_TRUE(again.report.lines.empty());
+  ASSERT_EQ(context.report.rewrites.size(), 2U);
+  EXPECT_EQ(forms_of(context.report.rewrites[0]).before, "gelu(approximate=false)");
+  EXPECT_EQ(forms_of(context.report.rewrites[0]).after, "gelu(approximate=true)");
 }
 
 TEST(GeluTanh, ReachesIntoGroups) {

@@ -10,6 +10,7 @@
 #include "capra/ops/neg.h"
 #include "capra/passes/fusion_labels.h"
 #include "capra/passes/passes.h"
+#include "capra/passes/rewrite_forms.h"
 #include "tests/models/small_encoder.h"
 #include "tests/passes/graph_run.h"
 
@@ -62,7 +63,8 @@ TEST(Pipeline, SaysWhatChangedAndWhere) {
   EXPECT_EQ(rewrite.pass, "canonicalize");
   EXPECT_EQ(rewrite.rule, "double-negation");
   EXPECT_EQ(rewrite.node, "encoder.layer.1");
-  EXPECT_EQ(rewrite.note, "neg -> input");
+  EXPECT_EQ(forms_of(rewrite).before, "neg");
+  EXPECT_EQ(forms_of(rewrite).after, "input");
   EXPECT_EQ(after, std::vector<std::string>{"canonicalize"});
 }
 

@@ -10,6 +10,7 @@
 #include "capra/ops/all_ops.h"
 #include "capra/passes/approximate.h"
 #include "capra/passes/pipeline.h"
+#include "capra/passes/rewrite_forms.h"
 #include "capra/targets/all_targets.h"
 #include "models/embedding_parts.h"
 #include "tools/capra/command.h"
@@ -168,7 +169,8 @@ Result<int> run_opt(const OptOptions& options) {
     for (const Rewrite& rewrite : context.report.rewrites) {
       Json row = Json::object();
       row.set("pass", rewrite.pass).set("rule", rewrite.rule).set("node", rewrite.node);
-      rewrites.push(row.set("note", rewrite.note));
+      const RewriteForms forms = forms_of(rewrite);
+      rewrites.push(row.set("before", forms.before).set("after", forms.after));
     }
     document.set("graph", graph_json(result)).set("rewrites", std::move(rewrites));
     CAPRA_TRY(print_result(document.text(2) + "\n"));

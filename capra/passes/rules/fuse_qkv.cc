@@ -13,6 +13,7 @@
 #include "capra/ops/slice.h"
 #include "capra/passes/fusion_labels.h"
 #include "capra/passes/passes.h"
+#include "capra/passes/rewrite_forms.h"
 #include "capra/passes/rule.h"
 
 namespace capra {
@@ -116,8 +117,8 @@ Result<Graph> run_qkv(const Graph& graph, PassContext& context) {
     });
     if (taken) continue;
     found.emplace_back(std::ranges::min(*parts), *parts);
-    context.report.rewrites.push_back(
-        {std::string(kFuseQkv.name), "qkv", node_label(graph, id), "three linears -> group qkv"});
+    context.report.rewrites.push_back({std::string(kFuseQkv.name), "qkv", node_label(graph, id),
+                                       forms_note("linear, linear, linear", "group qkv")});
   }
   try {
     for (NodeId id = 0; id < graph.size(); ++id) {

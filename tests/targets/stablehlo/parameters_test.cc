@@ -78,7 +78,7 @@ TEST(EqualParameters, AreWrittenOnceAndReported) {
           .value_or_throw();
   ASSERT_FALSE(report.rewrites.empty());
   EXPECT_EQ(report.rewrites[0].pass, "common-subexpressions");
-  EXPECT_EQ(report.rewrites[0].note, "the same parameter as %a");
+  EXPECT_EQ(report.rewrites[0].note, "parameter -> that of %a");
   const std::string path = std::filesystem::temp_directory_path() /
                            ("capra_parameters_" + std::to_string(::getpid()) + ".irpa");
   ASSERT_TRUE(write_irpa(path, module.globals, parameters).ok());

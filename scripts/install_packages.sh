@@ -11,7 +11,10 @@ packages=(
   libfmt-dev libhwy-dev nlohmann-json3-dev libcli11-dev libgtest-dev
   python3 python3-pip
 )
-tests=(libbenchmark-dev g++-12-aarch64-linux-gnu qemu-user clang-format-19 python3-venv mesa-vulkan-drivers libvulkan1)
+tests=(
+  libbenchmark-dev g++-12-aarch64-linux-gnu qemu-user clang-format-19 python3-venv python3-jsonschema
+  mesa-vulkan-drivers libvulkan1
+)
 case ${1:-} in
   "") ;;
   --tests) packages+=("${tests[@]}") ;;

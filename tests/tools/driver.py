@@ -41,6 +41,25 @@ def checkpoint():
     return pathlib.Path(os.environ.get("CAPRA_TEST_MODEL") or pathlib.Path(cache, "models", "all-MiniLM-L6-v2"))
 
 
+# Debian's interpreter has Debian's packages (python3-jsonschema); another python3 may come before it on the PATH.
+VALIDATOR = ["/usr/bin/python3", "-c", """
+import json, sys
+from jsonschema import Draft202012Validator
+rules = json.load(open(sys.argv[1], encoding="utf-8"))
+Draft202012Validator.check_schema(rules)
+for error in Draft202012Validator(rules).iter_errors(json.load(sys.stdin)):
+    print("/".join(map(str, error.absolute_path)), error.message[:300])
+"""]
+
+
+def broken_rules(document, schema):
+    """What breaks the rules of the JSON schema in the file `schema`, one a line; empty: nothing."""
+    done = subprocess.run([*VALIDATOR, schema], input=json.dumps(document), text=True, capture_output=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return done.stdout
+
+
 class DriverTest(unittest.TestCase):
     """A scratch folder, and calls of the driver whose outcome is stated."""
 

@@ -3,6 +3,7 @@
 import array
 import json
 import math
+import pathlib
 import re
 import xml.etree.ElementTree
 
@@ -51,6 +52,37 @@ class GraphTest(small_model.SmallModelTest):
         self.assertIn("attention", "".join(picture.itertext()))
         self.refused("graph", self.model, "--format", "png", error="output-format-unknown")
         self.refused("graph", self.model, "--sequence", "double", error="option-invalid")
+
+    def test_json_opens_in_model_explorer(self):
+        for stage in ("graph", "legal"):
+            document = self.document("graph", self.model, "--stage", stage)
+            schema = pathlib.Path(__file__).with_name("model_explorer.schema.json")
+            self.assertEqual(driver.broken_rules(document, schema), "")
+            graph, = document["graphs"]
+            ids = [node["id"] for node in graph["nodes"]]
+            self.assertEqual(len(set(ids)), len(ids))
+            known = set()
+            for node in graph["nodes"]:
+                self.assertLessEqual({edge["sourceNodeId"] for edge in node["incomingEdges"]}, known, node)
+                known.add(node["id"])
+            layers = {node["namespace"] for node in graph["nodes"]}
+            self.assertIn("embeddings", layers)
+            for layer in range(small_model.LAYERS):
+                self.assertIn(f"encoder/layer.{layer}/attention", layers)
+
+    def test_groups_are_layers_in_model_explorer(self):
+        graph, = self.document("graph", self.model, "--stage", "legal")["graphs"]
+        fused = [node for node in graph["nodes"] if re.search(r"/[a-z_]+\.\d+$", node["namespace"])]
+        self.assertTrue(fused)
+        self.assertNotIn("group", {node["label"] for node in graph["nodes"]})
+        ops = [node["label"] for node in graph["nodes"] if node["label"] == "gelu"]
+        self.assertEqual(len(ops), small_model.LAYERS)
+        text = self.document("graph", self.model, "--stage", "legal")
+        bodies = sum(len(node["body"]["nodes"]) for node in text["nodes"] if "body" in node)
+        ports = sum(inner["op"] in ("input", "output") for node in text["nodes"] if "body" in node
+                    for inner in node["body"]["nodes"])
+        groups = sum("body" in node for node in text["nodes"])
+        self.assertEqual(len(graph["nodes"]), len(text["nodes"]) - groups + bodies - ports)
 
     def test_bad_text_is_placed(self):
         message = self.refused("graph", self.write("bad.tir", GELU.replace("gelu %x", "gleu %x")), error="op-unknown")

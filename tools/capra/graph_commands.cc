@@ -15,6 +15,7 @@
 #include "models/embedding_parts.h"
 #include "tools/capra/command.h"
 #include "tools/capra/graph_drawing.h"
+#include "tools/capra/model_explorer.h"
 #include "tools/capra/output.h"
 #include "tools/capra/policies.h"
 
@@ -124,7 +125,13 @@ Result<int> run_graph(const GraphOptions& options) {
   if (format == "text") {
     text = print_graph(subject.graph);
   } else if (format == "json") {
-    text = graph_json(subject.graph).text(2) + "\n";
+    // Beside our own keys those of a graph collection of Model Explorer, which opens the file as it
+    // is.
+    Json graphs = Json::array();
+    graphs.push(model_explorer_graph(subject.graph));
+    Json document = graph_json(subject.graph);
+    document.set("label", subject.graph.name()).set("graphs", std::move(graphs));
+    text = document.text(2) + "\n";
   } else if (format == "dot") {
     text = graph_dot(subject.graph);
   } else if (format == "svg") {

@@ -2,14 +2,19 @@
 #include "capra/ops/op_docs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "capra/base/new_file.h"
 #include "capra/base/number_text.h"
 #include "capra/ir/graph.h"
+#include "capra/ir/structural_ops.h"
 #include "capra/ir/tape.h"
 #include "capra/ir/text.h"
+#include "capra/ops/constant.h"
 
 namespace capra {
 namespace {
@@ -79,8 +84,124 @@ std::string accuracy_text(const Accuracy& accuracy) {
   return text;
 }
 
-// The decomposition on the operand types of one example, as graph text.
-Result<std::string> traced_decomposition(const OpDef& op, const Example& example) {
+// One call as a graph, on the operands of an example with the values' dtype exchanged. Fails where
+// the example has no such values: its integers may be indices.
+Result<Graph> call_on(const OpDef& op, const Example& example, DType dtype) {
+  Graph graph("call");
+  std::vector<NodeId> operands;
+  CAPRA_ASSIGN(Attrs attrs, parse_attrs(example.attrs, op.attrs));
+  if (op.operands.empty()) {
+    for (AttrValue& value : attrs) {
+      if (auto* own = std::get_if<DType>(&value)) *own = dtype;
+      if (auto* array = std::get_if<Array>(&value)) *array = Array::zeros(dtype, {});
+    }
+  }
+  std::vector<Array> given;
+  for (const std::string_view text : example.operands) {
+    CAPRA_ASSIGN(Array array, text == "_" ? Result<Array>(Array()) : parse_array(text));
+    given.push_back(std::move(array));
+  }
+  bool has_values = op.operands.empty();
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (!given[i]) {
+      operands.push_back(kAbsent);
+      continue;
+    }
+    const bool all_bool = given.size() == 2 && given[i].dtype() == DType::Bool;
+    const bool is_value = is_float(given[i].dtype()) || all_bool || op.operands.size() == 1;
+    has_values = has_values || is_value;
+    const TensorType type{is_value ? dtype : given[i].dtype(), given[i].type().shape};
+    const InputAttrs input{fmt::format("x{}", i), type};
+    operands.push_back(
+        graph.append({.op = &kInput, .operands = {}, .attrs = pack(input), .type = type}));
+  }
+  if (!has_values) return fail("operand-dtype", "no operand has the values' dtype");
+  while (!operands.empty() && operands.back() == kAbsent) operands.pop_back();
+  CAPRA_ASSIGN(const NodeId result, graph.append_call(op, operands, std::move(attrs)));
+  CAPRA_TRY(graph.append_call(kOutput, {result}, pack(OutputAttrs{"result"})));
+  return graph;
+}
+
+// What a target does with the op on each dtype that the record allows.
+std::string_view support_on(const OpDef& op, DType dtype, const DocTarget& target) {
+  std::string_view support = "refused";
+  for (const Example& example : op.examples) {
+    const Result<Graph> graph = call_on(op, example, dtype);
+    if (!graph.ok()) continue;
+    if (target.legal && !target.legal(*graph)) continue;
+    const NodeId id = graph->outputs().front() - 1;
+    const Node& node = graph->node(id);
+    if (target.table->find(op, operand_types(*graph, node.operands), node.attrs, node.type)) {
+      return "native";
+    }
+    if (op.decompose != nullptr) support = "decomposed";
+  }
+  return support;
+}
+
+struct DTypeClass {
+  std::string_view name;
+  std::vector<DType> dtypes;
+};
+
+const std::vector<DTypeClass>& dtype_classes() {
+  static const std::vector<DTypeClass> classes = [] {
+    std::vector<DTypeClass> all{{"any", {}}, {"numbers", {}}, {"floats", {}}, {"integers", {}}};
+    for (const DType dtype : all_dtypes()) {
+      all[0].dtypes.push_back(dtype);
+      if (dtype != DType::Bool) all[1].dtypes.push_back(dtype);
+      if (is_float(dtype)) all[2].dtypes.push_back(dtype);
+      if (is_integer(dtype)) all[3].dtypes.push_back(dtype);
+    }
+    return all;
+  }();
+  return classes;
+}
+
+// `floats, i32`: the widest classes that are there whole, then what is left.
+std::string dtypes_text(std::vector<DType> dtypes) {
+  std::string text;
+  const auto add = [&](std::string_view one) {
+    text += (text.empty() ? "" : ", ") + std::string(one);
+  };
+  for (const DTypeClass& one : dtype_classes()) {
+    const auto is_there = [&](DType dtype) {
+      return std::ranges::find(dtypes, dtype) != dtypes.end();
+    };
+    if (!std::ranges::all_of(one.dtypes, is_there)) continue;
+    add(one.name);
+    std::erase_if(dtypes, [&](DType dtype) {
+      return std::ranges::find(one.dtypes, dtype) != one.dtypes.end();
+    });
+  }
+  for (const DType dtype : dtypes) add(dtype_name(dtype));
+  return text;
+}
+
+// What holds of which dtypes, in an order: the one word where it holds of all.
+std::string by_dtypes(const std::map<std::string_view, std::vector<DType>>& found,
+                      std::span<const std::string_view> order) {
+  if (found.size() == 1) return std::string(found.begin()->first);
+  std::string text;
+  for (const std::string_view word : order) {
+    const auto dtypes = found.find(word);
+    if (dtypes == found.end()) continue;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", word, dtypes_text(dtypes->second));
+  }
+  return text;
+}
+
+// `native`, or `native: floats; refused: integers`.
+std::string support_cell(const OpDef& op, const DocTarget& target) {
+  if (target.table == nullptr) return "as defined";
+  std::map<std::string_view, std::vector<DType>> found;
+  for (const DType dtype : op_dtypes(op)) found[support_on(op, dtype, target)].push_back(dtype);
+  constexpr std::string_view kOrder[] = {"native", "decomposed", "refused"};
+  return by_dtypes(found, kOrder);
+}
+
+// The decomposition on the operand types of one example.
+Result<Graph> traced_decomposition(const OpDef& op, const Example& example) {
   const Context context = TraceSink::begin(std::string(op.name));
   auto& sink = static_cast<TraceSink&>(context.sink());
   std::vector<Tensor> operands;
@@ -100,7 +221,7 @@ Result<std::string> traced_decomposition(const OpDef& op, const Example& example
   } catch (const Error& error) {
     return fail(error.diagnostic());
   }
-  return print_graph(build_graph(sink.take_tape()));
+  return build_graph(sink.take_tape());
 }
 
 std::string meaning_section(const OpDef& op) {
@@ -114,9 +235,9 @@ std::string meaning_section(const OpDef& op) {
       "A composite: a target without a row for it runs this decomposition, shown on the operand "
       "types of the first example at f32.\n\n";
   if (op.examples.empty()) return text;
-  const Result<std::string> traced = traced_decomposition(op, op.examples[0]);
+  const Result<Graph> traced = traced_decomposition(op, op.examples[0]);
   CAPRA_CHECK(traced.ok());
-  return text + "```\n" + *traced + "```\n\n";
+  return text + "```\n" + print_graph(*traced) + "```\n\n";
 }
 
 std::string example_section(const OpDef& op) {
@@ -146,8 +267,8 @@ std::string target_section(const OpDef& op, std::span<const DocTarget> targets) 
       if (row->op != &op || row->accuracy_reason.empty()) continue;
       accuracy = fmt::format("{}: {}", accuracy_text(row->accuracy), row->accuracy_reason);
     }
-    text += fmt::format("| {} | {} | {} |\n", target.name, op_support(op, target.table),
-                        cell(accuracy));
+    text +=
+        fmt::format("| {} | {} | {} |\n", target.name, support_cell(op, target), cell(accuracy));
   }
   return text;
 }
@@ -174,17 +295,24 @@ std::string matrix_page(OpSet ops, std::span<const DocTarget> targets) {
       "# Operators\n\nWhat each op is and what each target does with it. *native*: a kernel or "
       "form "
       "of its own. *decomposed*: run as its decomposition. *as defined*: evaluated by the record. "
-      "*refused*: a graph with it does not compile for the target.\n\n| op | | kind |";
+      "*refused*: a graph with it does not compile for the target.\n\nThe dtypes are those of the "
+      "values; conditions, indices and offsets have their own. *any*: every dtype. *numbers*: "
+      "every "
+      "one but bool. *floats*: f64, f32, f16, bf16.";
+  text += "\n\n| op | | kind | dtypes | decomposes to | composite |";
   for (const DocTarget& target : targets) text += fmt::format(" {} |", target.name);
-  text += "\n|---|---|---|";
+  text += "\n|---|---|---|---|---|---|";
   for (size_t i = 0; i < targets.size(); ++i) text += "---|";
   text += "\n";
   for (const OpDef* op : ops) {
-    text += fmt::format("| [{0}](ops/{0}.md) | {1} | {2} |", op->name, cell(op->summary),
-                        op->decompose == nullptr ? "primitive" : "composite");
-    for (const DocTarget& target : targets) {
-      text += fmt::format(" {} |", op_support(*op, target.table));
-    }
+    const std::string composite =
+        op->composite.name.empty()
+            ? std::string()
+            : fmt::format("`{}` {}", op->composite.name, op->composite.version);
+    text += fmt::format("| [{0}](ops/{0}.md) | {1} | {2} | {3} | {4} | {5} |", op->name,
+                        cell(op->summary), op->decompose == nullptr ? "primitive" : "composite",
+                        dtypes_text(op_dtypes(*op)), fmt::join(op_steps(*op), ", "), composite);
+    for (const DocTarget& target : targets) text += fmt::format(" {} |", support_cell(*op, target));
     text += "\n";
   }
   return text;
@@ -196,6 +324,27 @@ std::string_view op_support(const OpDef& op, const OpTable* table) {
   if (table == nullptr) return "as defined";
   if (table->names(op)) return "native";
   return op.decompose != nullptr ? "decomposed" : "refused";
+}
+
+std::vector<DType> op_dtypes(const OpDef& op) {
+  std::vector<DType> dtypes;
+  for (const DType dtype : all_dtypes()) {
+    const auto allows = [&](const Example& example) { return call_on(op, example, dtype).ok(); };
+    if (std::ranges::any_of(op.examples, allows)) dtypes.push_back(dtype);
+  }
+  return dtypes;
+}
+
+std::vector<std::string_view> op_steps(const OpDef& op) {
+  std::vector<std::string_view> steps;
+  if (op.decompose == nullptr || op.examples.empty()) return steps;
+  const Result<Graph> traced = traced_decomposition(op, op.examples[0]);
+  CAPRA_CHECK(traced.ok());
+  for (const Node& node : traced->nodes()) {
+    if (node.op == &kInput || node.op == &kOutput || node.op == &kConstant) continue;
+    if (std::ranges::find(steps, node.op->name) == steps.end()) steps.push_back(node.op->name);
+  }
+  return steps;
 }
 
 std::vector<DocPage> op_pages(OpSet ops, std::span<const DocTarget> targets) {

@@ -8,8 +8,11 @@
 
 #include "capra/base/buffer.h"
 #include "capra/ops/all_ops.h"
+#include "capra/ops/constant.h"
 #include "capra/ops/gelu.h"
+#include "capra/ops/logical_and.h"
 #include "capra/ops/mul.h"
+#include "capra/ops/select.h"
 
 namespace capra {
 namespace {
@@ -20,7 +23,7 @@ constexpr OpRow kGeluRow{.op = &kGelu,
                          .accuracy_reason = "read from a table of 1024 steps"};
 constexpr const OpRow* kRows[] = {&kGeluRow, &kMulRow};
 constexpr OpTable kTable(kRows);
-constexpr DocTarget kTargets[] = {{"chip", &kTable}, {"reference", nullptr}};
+const DocTarget kTargets[] = {{"chip", &kTable}, {"reference", nullptr}};
 
 bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
@@ -52,15 +55,43 @@ TEST(OpDocs, EveryOpHasAPageThatTheMatrixLinks) {
 
 TEST(OpDocs, SupportComesFromTheTable) {
   const std::string matrix = page("ops.md");
-  EXPECT_TRUE(contains(matrix, "| op | | kind | chip | reference |"));
+  EXPECT_TRUE(
+      contains(matrix, "| op | | kind | dtypes | decomposes to | composite | chip | reference |"));
   EXPECT_TRUE(contains(matrix,
-                       "Product of two tensors, element by element. | primitive | native | "
-                       "as defined |"));
-  EXPECT_TRUE(contains(matrix, "Gaussian error linear unit. | composite | native | as defined |"));
+                       "Product of two tensors, element by element. | primitive | numbers |  |  | "
+                       "native | as defined |"));
   EXPECT_TRUE(contains(matrix,
-                       "x sigmoid(x), also called swish. | composite | decomposed | "
-                       "as defined |"));
-  EXPECT_TRUE(contains(matrix, "Sum of two tensors. | primitive | refused | as defined |"));
+                       "Gaussian error linear unit. | composite | floats | mul, erf, add | "
+                       "`skainet.gelu` 1 | native | as defined |"));
+  EXPECT_TRUE(contains(
+      matrix,
+      "x sigmoid(x), also called swish. | composite | floats | sigmoid, mul | `capra.silu` 1 | "
+      "decomposed | as defined |"));
+  EXPECT_TRUE(
+      contains(matrix, "Sum of two tensors. | primitive | numbers |  |  | refused | as defined |"));
+}
+
+TEST(OpDocs, DtypesAreThoseTheRecordAllows) {
+  EXPECT_EQ(op_dtypes(kGelu),
+            (std::vector<DType>{DType::F64, DType::F32, DType::F16, DType::BF16}));
+  EXPECT_EQ(op_dtypes(kLogicalAnd), std::vector<DType>{DType::Bool});
+  EXPECT_EQ(op_dtypes(kMul).size(), all_dtypes().size() - 1);
+  EXPECT_EQ(op_dtypes(kSelect).size(), all_dtypes().size()) << "the condition keeps its own";
+  EXPECT_EQ(op_dtypes(kConstant).size(), all_dtypes().size());
+  for (const OpDef* op : all_ops()) EXPECT_FALSE(op_dtypes(*op).empty()) << op->name;
+}
+
+TEST(OpDocs, ARowForSomeTypesIsNativeOnThoseAlone) {
+  constexpr OpRow kWideMul{.op = &kMul,
+                           .takes = [](TypeRefs, const Attrs&, const TensorType& result) {
+                             return result.dtype == DType::F32;
+                           }};
+  const OpRow* const rows[] = {&kWideMul};
+  const OpTable table(rows);
+  const DocTarget target{"part", &table,
+                         [](const Graph& call) { return call.node(0).type.dtype != DType::F64; }};
+  const std::string text = op_pages(all_ops(), {&target, 1}).front().text;
+  EXPECT_TRUE(contains(text, "| native: f32; refused: integers, f64, f16, bf16 |")) << text;
 }
 
 TEST(OpDocs, ARowThatIsLessAccurateSaysWhy) {

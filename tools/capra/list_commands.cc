@@ -1,6 +1,8 @@
 // capra ops, targets, docs and explain: what exists.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "capra/base/diagnostic.h"
 #include "capra/base/nearest_name.h"
 #include "capra/io/json.h"
@@ -17,7 +19,10 @@ std::vector<DocTarget> doc_targets() {
   std::vector<DocTarget> targets;
   for (const Target* target : all_targets()) {
     if (target->base != nullptr && target->table == nullptr) continue;  // as its base
-    targets.push_back({target->name, resolved(*target).table});
+    const auto legal = [target](const Graph& call) {
+      return optimize(*target, call, {}, {.optimize = false}).ok();
+    };
+    targets.push_back({target->name, resolved(*target).table, legal});
   }
   return targets;
 }
@@ -42,6 +47,9 @@ Result<int> run_ops(const TargetOptions& options) {
     Json row = Json::object();
     row.set("name", op->name).set("summary", op->summary).set("formula", op->formula);
     row.set("primitive", op->decompose == nullptr);
+    Json dtypes = Json::array();
+    for (const DType dtype : op_dtypes(*op)) dtypes.push(dtype_name(dtype));
+    row.set("dtypes", std::move(dtypes));
     Json support = Json::object();
     text += fmt::format("{:<14}", op->name);
     for (const Target* target : options.targets) {
@@ -87,9 +95,8 @@ Result<int> run_targets(const TargetOptions& options) {
 }
 
 Result<int> run_docs(const DocsOptions& options) {
-  const std::vector<DocTarget> targets = doc_targets();
-  CAPRA_TRY(write_op_docs(options.output, all_ops(), targets));
-  const size_t pages = op_pages(all_ops(), targets).size();
+  CAPRA_TRY(write_op_docs(options.output, all_ops(), doc_targets()));
+  const size_t pages = all_ops().size() + 1;
   if (options.json) {
     Json document = Json::object();
     document.set("output", options.output).set("pages", static_cast<int64_t>(pages));

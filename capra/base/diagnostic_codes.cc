@@ -24,6 +24,7 @@ constexpr DiagnosticCode kCodes[] = {
     {"config-out-of-range", "a value in a configuration file is outside its range"},
     {"config-unsupported", "a configuration asks for something that is not known here"},
     {"config-wrong-type", "a value in a configuration file has another type than it needs"},
+    {"conformance-invalid", "a file of conformance results has a row that says nothing known"},
     {"context-mixed", "one call was given tensors of two contexts"},
     {"dense-activation-unknown", "a Dense module names an activation function that is not known"},
     {"dense-shape", "a Dense module does not fit the vector it is given"},

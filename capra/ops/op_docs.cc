@@ -200,6 +200,21 @@ std::string support_cell(const OpDef& op, const DocTarget& target) {
   return by_dtypes(found, kOrder);
 }
 
+// `passed`, or `passed: floats; unsupported: bf16`.
+std::string conformance_cell(const OpDef& op, const Conformance& conformance) {
+  constexpr std::string_view kWithExceptions = "passed with exceptions";
+  const auto known = conformance.ops.find(op.name);
+  if (known == conformance.ops.end()) return "no result";
+  std::map<std::string_view, std::vector<DType>> found;
+  for (const ConformanceResult& one : known->second) {
+    const bool in_part = one.result == "passed" && !one.reason.empty();
+    found[in_part ? kWithExceptions : std::string_view(one.result)].push_back(one.dtype);
+  }
+  constexpr std::string_view kOrder[] = {"passed", kWithExceptions, "unsupported",
+                                         "expected_to_fail"};
+  return by_dtypes(found, kOrder);
+}
+
 // The decomposition on the operand types of one example.
 Result<Graph> traced_decomposition(const OpDef& op, const Example& example) {
   const Context context = TraceSink::begin(std::string(op.name));
@@ -273,7 +288,19 @@ std::string target_section(const OpDef& op, std::span<const DocTarget> targets) 
   return text;
 }
 
-std::string op_page(const OpDef& op, std::span<const DocTarget> targets) {
+std::string conformance_section(const OpDef& op, const Conformance& conformance) {
+  std::string text = fmt::format("\n## Conformance\n\nJudge: {}.\n\n", conformance.judge);
+  const auto known = conformance.ops.find(op.name);
+  if (known == conformance.ops.end()) return text + "No result.\n";
+  text += "| dtype | result | reason |\n|---|---|---|\n";
+  for (const ConformanceResult& one : known->second) {
+    text += fmt::format("| {} | {} | {} |\n", dtype_name(one.dtype), one.result, cell(one.reason));
+  }
+  return text;
+}
+
+std::string op_page(const OpDef& op, std::span<const DocTarget> targets,
+                    const Conformance* conformance) {
   std::string text = fmt::format("# {}\n\n{}\n\n    {}\n\n", op.name, op.summary, op.formula);
   if (!op.prose.empty()) text += fmt::format("{}\n\n", op.prose);
   text += operand_section(op);
@@ -287,10 +314,12 @@ std::string op_page(const OpDef& op, std::span<const DocTarget> targets) {
   }
   text += example_section(op);
   text += target_section(op, targets);
+  if (conformance != nullptr) text += conformance_section(op, *conformance);
   return text;
 }
 
-std::string matrix_page(OpSet ops, std::span<const DocTarget> targets) {
+std::string matrix_page(OpSet ops, std::span<const DocTarget> targets,
+                        const Conformance* conformance) {
   std::string text =
       "# Operators\n\nWhat each op is and what each target does with it. *native*: a kernel or "
       "form "
@@ -299,10 +328,18 @@ std::string matrix_page(OpSet ops, std::span<const DocTarget> targets) {
       "values; conditions, indices and offsets have their own. *any*: every dtype. *numbers*: "
       "every "
       "one but bool. *floats*: f64, f32, f16, bf16.";
+  if (conformance != nullptr) {
+    text += fmt::format(
+        " Conformance is a comparison with the double-precision oracle (judge: {}); the page of an "
+        "op "
+        "has the reasons.",
+        conformance->judge);
+  }
   text += "\n\n| op | | kind | dtypes | decomposes to | composite |";
   for (const DocTarget& target : targets) text += fmt::format(" {} |", target.name);
+  if (conformance != nullptr) text += " conformance |";
   text += "\n|---|---|---|---|---|---|";
-  for (size_t i = 0; i < targets.size(); ++i) text += "---|";
+  for (size_t i = 0; i < targets.size() + (conformance == nullptr ? 0 : 1); ++i) text += "---|";
   text += "\n";
   for (const OpDef* op : ops) {
     const std::string composite =
@@ -313,6 +350,7 @@ std::string matrix_page(OpSet ops, std::span<const DocTarget> targets) {
                         cell(op->summary), op->decompose == nullptr ? "primitive" : "composite",
                         dtypes_text(op_dtypes(*op)), fmt::join(op_steps(*op), ", "), composite);
     for (const DocTarget& target : targets) text += fmt::format(" {} |", support_cell(*op, target));
+    if (conformance != nullptr) text += fmt::format(" {} |", conformance_cell(*op, *conformance));
     text += "\n";
   }
   return text;
@@ -347,20 +385,22 @@ std::vector<std::string_view> op_steps(const OpDef& op) {
   return steps;
 }
 
-std::vector<DocPage> op_pages(OpSet ops, std::span<const DocTarget> targets) {
+std::vector<DocPage> op_pages(OpSet ops, std::span<const DocTarget> targets,
+                              const Conformance* conformance) {
   std::vector<DocPage> pages;
-  pages.push_back({"ops.md", matrix_page(ops, targets)});
+  pages.push_back({"ops.md", matrix_page(ops, targets, conformance)});
   for (const OpDef* op : ops) {
-    pages.push_back({fmt::format("ops/{}.md", op->name), op_page(*op, targets)});
+    pages.push_back({fmt::format("ops/{}.md", op->name), op_page(*op, targets, conformance)});
   }
   return pages;
 }
 
-Status write_op_docs(const std::string& folder, OpSet ops, std::span<const DocTarget> targets) {
+Status write_op_docs(const std::string& folder, OpSet ops, std::span<const DocTarget> targets,
+                     const Conformance* conformance) {
   std::error_code failed;
   std::filesystem::create_directories(std::filesystem::path(folder) / "ops", failed);
   if (failed) return fail("file-unwritable", "cannot make the folder: " + failed.message(), folder);
-  for (const DocPage& page : op_pages(ops, targets)) {
+  for (const DocPage& page : op_pages(ops, targets, conformance)) {
     const std::filesystem::path path = std::filesystem::path(folder) / page.path;
     CAPRA_TRY(write_file(path.string(), page.text));
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,18 @@ struct DocTarget {
   std::function<bool(const Graph& call)> legal = nullptr;
 };
 
+/// What came out when an outside judge compared an op's program with the oracle.
+struct ConformanceResult {
+  DType dtype;
+  std::string result;       ///< `passed`, `unsupported` or `expected_to_fail`
+  std::string reason = {};  ///< of the others
+};
+/// All results of one judge.
+struct Conformance {
+  std::string judge;  ///< who compared, its version and its device
+  std::map<std::string, std::vector<ConformanceResult>, std::less<>> ops;  ///< by name
+};
+
 /// One page in Markdown; `path` is relative to the folder of all pages.
 struct DocPage {
   std::string path;
@@ -39,10 +52,13 @@ std::vector<DType> op_dtypes(const OpDef& op);
 /// a primitive.
 std::vector<std::string_view> op_steps(const OpDef& op);
 
-/// `ops/<name>.md` for each op, and `ops.md`, the matrix that links them.
-std::vector<DocPage> op_pages(OpSet ops, std::span<const DocTarget> targets);
+/// `ops/<name>.md` for each op, and `ops.md`, the matrix that links them. Without `conformance` the
+/// pages say nothing of it.
+std::vector<DocPage> op_pages(OpSet ops, std::span<const DocTarget> targets,
+                              const Conformance* conformance = nullptr);
 
 /// Writes the pages into `folder`, making folders that are missing. Fails with `file-unwritable`.
-Status write_op_docs(const std::string& folder, OpSet ops, std::span<const DocTarget> targets);
+Status write_op_docs(const std::string& folder, OpSet ops, std::span<const DocTarget> targets,
+                     const Conformance* conformance = nullptr);
 
 }  // namespace capra

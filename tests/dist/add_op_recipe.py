@@ -12,6 +12,7 @@ import sys
 from repository import Repository
 
 OP = "softsign"
+RESULTS = pathlib.Path("tests/targets/stablehlo/conformance.json")
 NEW_FILE = re.compile(r"^New file `([^`]+)`[^\n]*:\n\n```\w*\n(.*?)^```$", re.M | re.S)
 NEW_LINE = re.compile(r"^New line in `([^`]+)`, after `([^`]+)`:\n\n```\w*\n([^\n]+)\n```$", re.M)
 
@@ -89,7 +90,7 @@ def main():
         expect(part in blessed, f"the blessed text lacks {part!r}:\n{blessed}")
 
     # What the record gives by itself.
-    run(build / "bin" / "capra", "docs", "--output", tree / "docs" / "generated", cwd=tree)
+    run(build / "bin" / "capra", "docs", "--conformance", RESULTS, cwd=tree)
     operator_page = tree / "docs" / "generated" / "ops" / f"{OP}.md"
     expect(operator_page.exists(), "no operator page was written")
     expect("x / (1 + |x|)" in operator_page.read_text(encoding="utf-8"), "the page lacks the formula")
@@ -100,19 +101,18 @@ def main():
     expect(ran and int(ran.group(1)) > 0, f"no conformance case ran for it:\n{conformance}")
 
     # Without a row in the StableHLO target it is written as its decomposition, and IREE agrees with the oracle.
-    results = pathlib.Path("tests/targets/stablehlo/conformance.json")
     if arguments.judges != "OFF":
-        judged = run(arguments.judges, "-B", tree / results.with_name("conformance_test.py"), "--cases",
+        judged = run(arguments.judges, "-B", tree / RESULTS.with_name("conformance_test.py"), "--cases",
                      build / "bin" / "program_cases", "--write", OP, cwd=tree,
                      PYTHONPATH=str(tree / "tests" / "judges")).stdout
         agree = re.search(r"(\d+) cases agree with the oracle, 0 are listed, 0 failures", judged)
         expect(agree and int(agree.group(1)) > 0, f"IREE ran no case of it:\n{judged}")
-        expect(OP in (tree / results).read_text(encoding="utf-8"), f"{results} lacks its results")
+        expect(OP in (tree / RESULTS).read_text(encoding="utf-8"), f"{RESULTS} lacks its results")
 
     after = {p: (tree / p).read_bytes() for p in Repository(tree).files() if p.parts[0] != "build"}
 
     def by_hand(path):
-        return not path.is_relative_to("docs/generated") and path != results
+        return not path.is_relative_to("docs/generated") and path != RESULTS
 
     new = sorted(str(p) for p in after.keys() - before.keys() if by_hand(p))
     edited = sorted(str(p) for p in before if p in after and before[p] != after[p] and by_hand(p))

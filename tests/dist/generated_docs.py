@@ -1,18 +1,34 @@
-"""docs/generated is what `capra docs` writes today, no file more or less."""
+"""docs/generated is what `capra docs` writes today, no file more or less; the conformance results it shows are there for
+each op and each dtype that the op's record allows."""
 
+import json
 import pathlib
 import subprocess
 import tempfile
 
 from repository import main
 
+CONFORMANCE = pathlib.Path("tests", "targets", "stablehlo", "conformance.json")
+
+
+def missing_results(results, driver):
+    listed = subprocess.run([driver, "ops", "--json"], capture_output=True, text=True, check=True).stdout
+    ops = {row["name"]: set(row["dtypes"]) for row in json.loads(listed)}
+    for op in sorted(set(results) - set(ops)):
+        yield f"{CONFORMANCE}: {op} is no op"
+    for op, dtypes in ops.items():
+        for dtype in sorted(dtypes - set(results.get(op, {}))):
+            yield f"{CONFORMANCE}: no result of {op} on {dtype}"
+
 
 def check(repository, arguments):
+    conformance = repository.root / CONFORMANCE
+    yield from missing_results(json.loads(conformance.read_text(encoding="utf-8"))["ops"], arguments.driver)
     committed = repository.root / "docs" / "generated"
     with tempfile.TemporaryDirectory() as scratch:
         fresh = pathlib.Path(scratch) / "generated"
-        done = subprocess.run([arguments.driver, "docs", "--output", fresh], capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run([arguments.driver, "docs", "--conformance", conformance, "--output", fresh],
+                              capture_output=True, text=True, check=False)
         if done.returncode != 0:
             yield f"capra docs failed: {done.stderr.strip()}"
             return

@@ -102,10 +102,6 @@ const std::vector<Line>& lines() {
       {"broadcast", "shape = [2, 3, 5]", {Shape{3, 1}}},
       {"slice", "starts = [1, 0], limits = [5, 7], strides = [2, 3]", {Shape{6, 9}}},
       {"concat", "axis = 1", {Shape{3, 2}, Shape{3, 0}, Shape{3, 5}}},
-      {"iota", "dtype = f32, shape = [3, 70], axis = 1", {}},
-      {"iota", "dtype = u8, shape = [300]", {}},
-      {"iota", "dtype = bf16, shape = [300]", {}},
-      {"constant", "value = f32[3] [0.1, nan, -0]", {}},
       {"select", "", {Shape{3, 1}, Shape{7}, Shape{3, 7}}},
       {"attention", "", {Shape{5, 2, 32}, Shape{9, 2, 32}, Shape{9, 2, 32}}},
       {"attention", "causal = true", {Shape{5, 4, 16}, Shape{9, 2, 16}, Shape{9, 2, 24}}},
@@ -164,6 +160,19 @@ std::vector<DType> operand_dtypes(const OpDef& op, size_t count, DType dtype) {
   return dtypes;
 }
 
+// Of ops without operands, whose attributes say the dtype of the result.
+std::vector<std::string> attrs_of_source(const OpDef& op, DType dtype) {
+  const std::string_view name = dtype_name(dtype);
+  if (op.name == "iota") {
+    return {fmt::format("dtype = {}, shape = [300]", name),
+            fmt::format("dtype = {}, shape = [3, 70], axis = 1", name)};
+  }
+  std::string_view values = "[0, 1, 100]";
+  if (is_float(dtype)) values = "[0.1, nan, -0]";
+  if (dtype == DType::Bool) values = "[true, false, true]";
+  return {fmt::format("value = {}[3] {}", name, values)};
+}
+
 size_t required_operands(const OpDef& op) {
   return static_cast<size_t>(std::ranges::count(op.operands, Arity::Required, &Operand::arity));
 }
@@ -193,6 +202,9 @@ std::vector<Call> calls_of(const OpDef& op, DType dtype) {
     std::vector<std::optional<Shape>> operands(count, shapes.others);
     operands[0] = shapes.first;
     for (const std::string& attrs : attrs_of_class(op, shapes.first)) add(attrs, operands);
+  }
+  if (op.operands.empty()) {
+    for (const std::string& attrs : attrs_of_source(op, dtype)) add(attrs, {});
   }
   for (const Line& line : lines()) {
     if (line.op == op.name) add(std::string(line.attrs), line.shapes);

@@ -94,6 +94,23 @@ TEST(OpDocs, ARowForSomeTypesIsNativeOnThoseAlone) {
   EXPECT_TRUE(contains(text, "| native: f32; refused: integers, f64, f16, bf16 |")) << text;
 }
 
+TEST(OpDocs, ConformanceStandsInTheMatrixAndOnThePage) {
+  const Conformance conformance{
+      .judge = "judge 1.0",
+      .ops = {{"mul", {{DType::F32, "passed"}, {DType::I8, "unsupported", "no bytes"}}},
+              {"gelu", {{DType::F32, "passed", "except: tails"}}}}};
+  const std::vector<DocPage> pages = op_pages(all_ops(), kTargets, &conformance);
+  EXPECT_TRUE(contains(pages.front().text, "judge: judge 1.0"));
+  EXPECT_TRUE(contains(pages.front().text, "| passed: f32; unsupported: i8 |"));
+  EXPECT_TRUE(contains(pages.front().text, "| passed with exceptions |"));
+  EXPECT_TRUE(contains(pages.front().text, "| no result |"));
+  for (const DocPage& candidate : pages) {
+    if (candidate.path == "ops/mul.md") {
+      EXPECT_TRUE(contains(candidate.text, "| i8 | unsupported | no bytes |"));
+    }
+  }
+}
+
 TEST(OpDocs, ARowThatIsLessAccurateSaysWhy) {
   const std::string text = page("ops/gelu.md");
   EXPECT_TRUE(contains(text,

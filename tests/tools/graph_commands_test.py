@@ -206,6 +206,22 @@ class ListTest(driver.DriverTest):
         self.assertEqual(len(pages), written["pages"])
         self.assertGreater(len(pages), len(self.document("ops")))
 
+    def test_docs_show_what_a_judge_found(self):
+        results = self.scratch / "results.json"
+        results.write_text('{"judge": "judge 1", "ops": {"add": {"f32": {"result": "passed"}, '
+                           '"i8": {"result": "unsupported", "reason": "no bytes"}}}}', encoding="utf-8")
+        self.document("docs", "--conformance", results, "--output", self.scratch / "docs")
+        self.assertIn("| passed: f32; unsupported: i8 |", (self.scratch / "docs" / "ops.md").read_text("utf-8"))
+        self.assertIn("| i8 | unsupported | no bytes |", (self.scratch / "docs" / "ops" / "add.md").read_text("utf-8"))
+        for text in ("[]", '{"judge": 1, "ops": {}}', '{"judge": "j", "ops": {"ad": {}}}',
+                     '{"judge": "j", "ops": {"add": {"f33": {"result": "passed"}}}}',
+                     '{"judge": "j", "ops": {"add": {"f32": {"result": "pass"}}}}',
+                     '{"judge": "j", "ops": {"add": {"f32": {"result": "unsupported"}}}}',
+                     '{"judge": "j", "ops": {"add": {"f32": []}}}'):
+            results.write_text(text, encoding="utf-8")
+            self.refused("docs", "--conformance", results, "--output", self.scratch / "no", error="conformance-invalid")
+            self.assertFalse((self.scratch / "no").exists(), text)
+
 
 if __name__ == "__main__":
     driver.main()

@@ -355,6 +355,9 @@ void declare_bench(CLI::App& app, BenchOptions& options) {
 }
 
 void declare_docs(CLI::App& app, DocsOptions& options) {
+  takes(app.add_option("--conformance", options.conformance,
+                       "JSON of results, op by op and dtype by dtype"),
+        "FILE", kInput);
   takes(app.add_option("--output", options.output, "folder; default: docs/generated"), "FOLDER",
         kOutput);
   add_common(app, options);

@@ -117,6 +117,7 @@ struct BenchOptions : ModelOptions {
 
 struct DocsOptions : OutputOptions {
   std::string output = "docs/generated";
+  std::string conformance;  ///< --conformance: a file of results; empty: none
 };
 
 struct ExplainOptions : OutputOptions {

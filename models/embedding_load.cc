@@ -8,6 +8,7 @@
 #include "capra/passes/approximate.h"
 #include "capra/targets/all_targets.h"
 #include "models/embedding_parts.h"
+#include "models/sentence_parts.h"
 #include "models/weights.h"
 
 namespace capra {
@@ -23,99 +24,6 @@ int64_t default_token_budget(const Encoder& encoder, int threads) {
   const int64_t widest = std::max(3 * encoder.hidden_size(), encoder.intermediate_size());
   const int64_t tokens = 4 * cache * threads / (widest * static_cast<int64_t>(sizeof(float)));
   return std::clamp<int64_t>(tokens, 256, 8192);
-}
-
-nn::Activation activation_of(DenseActivation activation) {
-  switch (activation) {
-    case DenseActivation::Identity:
-      return nn::Activation::Identity;
-    case DenseActivation::Tanh:
-      return nn::Activation::Tanh;
-    case DenseActivation::Relu:
-      return nn::Activation::Relu;
-    case DenseActivation::GeluExact:
-      return nn::Activation::GeluExact;
-    case DenseActivation::Silu:
-      return nn::Activation::Silu;
-    case DenseActivation::Sigmoid:
-      return nn::Activation::Sigmoid;
-  }
-  CAPRA_CHECK(false);
-}
-
-Result<std::vector<float>> dense_tensor(const Checkpoint& checkpoint, std::string_view name,
-                                        const std::vector<int64_t>& sizes) {
-  const SafetensorsEntry* found = checkpoint.find(name);
-  if (found == nullptr || found->sizes != sizes) {
-    return fail("weights-incomplete",
-                std::string(name) +
-                    (found == nullptr ? ": missing" : ": is " + Shape(found->sizes).text()) +
-                    ", needed " + Shape(sizes).text(),
-                checkpoint.path(),
-                "check that the layer's config.json and weights belong together");
-  }
-  CAPRA_ASSIGN(const Array stored, checkpoint.array(name));
-  CAPRA_ASSIGN(const Array array, widen_to_f32(stored));
-  const std::span<const float> values = array.as<float>();
-  return std::vector<float>(values.begin(), values.end());
-}
-
-Result<DenseStep> load_dense(const DenseModule& module) {
-  CAPRA_ASSIGN(const Checkpoint checkpoint, Checkpoint::open_folder(module.folder));
-  DenseStep step;
-  step.in = module.in;
-  step.out = module.out;
-  step.activation = activation_of(module.activation);
-  CAPRA_ASSIGN(step.weight, dense_tensor(checkpoint, "linear.weight", {module.out, module.in}));
-  if (module.bias) {
-    CAPRA_ASSIGN(step.bias, dense_tensor(checkpoint, "linear.bias", {module.out}));
-  }
-  return step;
-}
-
-Result<SentenceHead> load_head(Parts& parts) {
-  const SentenceConfig& config = parts.config;
-  const EmbeddingOptions& options = parts.options;
-  const int64_t hidden = parts.encoder->hidden_size();
-  if (config.pooled_size != 0 && config.pooled_size != hidden) {
-    return fail("pooling-size",
-                "the pooling is declared for " + number_text(config.pooled_size) +
-                    " numbers, the encoder gives " + number_text(hidden),
-                config.folder, "check that the folder's configs belong together");
-  }
-  std::vector<Pooling> poolings;
-  std::string declared;
-  for (const std::string& name : config.pooling) {
-    CAPRA_ASSIGN(const Pooling pooling, find_pooling(name));
-    poolings.push_back(pooling);
-    declared += (declared.empty() ? "" : " + ") + name;
-  }
-  if (options.pooling) {
-    CAPRA_ASSIGN(const Pooling pooling, find_pooling(*options.pooling));
-    poolings = {pooling};
-    parts.remarks.push_back("pooling is " + *options.pooling +
-                            " as asked; the checkpoint declares " + declared);
-  }
-  std::vector<SentenceHead::Step> steps;
-  for (const HeadModule& module : config.head) {
-    if (const auto* dense = std::get_if<DenseModule>(&module)) {
-      CAPRA_ASSIGN(DenseStep step, load_dense(*dense));
-      steps.emplace_back(std::move(step));
-    } else if (options.normalize.value_or(true)) {
-      steps.emplace_back(NormalizeStep{});
-    } else {
-      parts.remarks.emplace_back(
-          "vectors are not normalized, as asked; the checkpoint declares it");
-    }
-  }
-  const bool normalizes = std::ranges::any_of(
-      steps, [](const auto& step) { return std::holds_alternative<NormalizeStep>(step); });
-  if (options.normalize.value_or(false) && !normalizes) {
-    steps.emplace_back(NormalizeStep{});
-    parts.remarks.emplace_back(
-        "vectors are normalized, as asked; the checkpoint does not declare it");
-  }
-  return SentenceHead::make(hidden, std::move(poolings), std::move(steps));
 }
 
 Status choose_limit(Parts& parts) {
@@ -152,9 +60,8 @@ Status choose_prompt(Parts& parts) {
     parts.prompt = named == config.prompts.end() ? *parts.options.prompt : named->second;
     parts.remarks.push_back("every text is preceded by the prompt \"" + parts.prompt +
                             "\", as asked");
-  } else if (config.default_prompt) {
-    const auto named = config.prompts.find(*config.default_prompt);
-    if (named != config.prompts.end()) parts.prompt = named->second;
+  } else {
+    parts.prompt = default_prompt(config);
     if (!parts.prompt.empty()) {
       parts.remarks.push_back("every text is preceded by the checkpoint's default prompt \"" +
                               parts.prompt + "\"");
@@ -169,19 +76,9 @@ Status take_tokenizer(Parts& parts, Result<Tokenizer> loaded) {
     parts.no_tokenizer = loaded.error();
     return {};
   }
-  if (loaded->id_bound() > parts.encoder->vocabulary()) {
-    return fail("tokenizer-vocabulary",
-                "the tokenizer has ids up to " + number_text(loaded->id_bound() - 1) +
-                    ", the model's vocabulary ends at " +
-                    number_text(parts.encoder->vocabulary() - 1),
-                parts.folder, "check that tokenizer.json and config.json belong together");
-  }
+  CAPRA_TRY(check_vocabulary(*loaded, *parts.encoder, parts.folder));
   parts.tokenizer = *std::move(loaded);
-  if (!parts.prompt.empty() && !parts.config.include_prompt) {
-    CAPRA_ASSIGN(const EncodedText prompt, parts.tokenizer->encode(parts.prompt));
-    // All but the closing special token stand before the text.
-    parts.prompt_size = std::max<int64_t>(0, static_cast<int64_t>(prompt.ids.size()) - 1);
-  }
+  CAPRA_ASSIGN(parts.prompt_size, unpooled_tokens(parts.config, *parts.tokenizer, parts.prompt));
   return {};
 }
 
@@ -235,7 +132,8 @@ Result<std::unique_ptr<EmbeddingModel::Parts>> EmbeddingModel::open_parts(
   const std::string& home = parts->config.transformer_folder;
   CAPRA_ASSIGN(const ModelConfig config, ModelConfig::open_folder(home));
   CAPRA_ASSIGN(parts->encoder, open_encoder(config));
-  CAPRA_ASSIGN(parts->head, load_head(*parts));
+  CAPRA_ASSIGN(parts->head, load_head(parts->config, parts->encoder->hidden_size(), options,
+                                      parts->remarks));
   CAPRA_TRY(choose_limit(*parts));
   CAPRA_TRY(choose_prompt(*parts));
 

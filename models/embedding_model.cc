@@ -100,7 +100,7 @@ std::vector<DescriptionLine> EmbeddingModel::describe() const {
   for (const SentenceHead::Step& step : parts.head.steps()) {
     if (const auto* dense = std::get_if<DenseStep>(&step)) {
       lines.emplace_back("dense", number_text(dense->in) + " to " + number_text(dense->out) +
-                                      (dense->bias.empty() ? ", no bias, " : ", bias, ") +
+                                      (dense->bias ? ", bias, " : ", no bias, ") +
                                       std::string(nn::activation_text(dense->activation)));
     }
   }

@@ -27,6 +27,9 @@ struct TraceOptions {
   bool token_types = false;  ///< also take `token_types` [tokens]; otherwise every token has type 0
   bool states = false;       ///< also output every intermediate state, by its name
   DType dtype = DType::F32;
+  /// What is output in the place of the last state, computed from it; empty: the last state itself.
+  std::function<Tensor(const Tensor& hidden)> end = {};
+  std::string_view end_name = "hidden";
 };
 
 /// An encoder as its config describes it. Immutable.
@@ -51,7 +54,8 @@ class Encoder {
   /// Lines for people: name and value, such as `activation`: `gelu (exact, erf), from hidden_act`.
   virtual std::vector<std::pair<std::string, std::string>> describe() const = 0;
 
-  /// Traces the encoder; the output `hidden` is the last state. Only shapes are computed.
+  /// Traces the encoder; the last output, `hidden` unless the options name another, is the last
+  /// state or what they compute from it. Only shapes are computed.
   virtual Graph trace(const TraceOptions& options) const = 0;
   /// The names a parameter may have in a checkpoint, best first.
   virtual std::vector<std::string> checkpoint_names(std::string_view parameter_path) const = 0;

@@ -63,9 +63,11 @@ void activate(nn::Activation activation, std::span<double> x) {
 
 void run(const DenseStep& dense, std::vector<double>& x, std::vector<double>& y) {
   y.resize(static_cast<size_t>(dense.out));
+  const float* weight = dense.weight.as<float>().data();
   for (int64_t o = 0; o < dense.out; ++o) {
-    const double sum = dot(dense.weight.data() + o * dense.in, x.data(), dense.in);
-    y[static_cast<size_t>(o)] = dense.bias.empty() ? sum : sum + dense.bias[static_cast<size_t>(o)];
+    const double sum = dot(weight + o * dense.in, x.data(), dense.in);
+    const auto at = static_cast<size_t>(o);
+    y[at] = dense.bias ? sum + dense.bias->as<float>()[at] : sum;
   }
   activate(dense.activation, y);
   x.swap(y);

@@ -1,8 +1,10 @@
 // What turns hidden states into a sentence vector: pooling, then dense layers and L2 normalization
-// in the order the checkpoint declares. It stands outside the encoder graph and computes in double.
+// in the order the checkpoint declares. On the CPU it stands outside the encoder graph and computes
+// in double; what it means is written on tensors, for the oracle and for programs of other machines.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "capra/base/result.h"
+#include "capra/ir/parameters.h"
 #include "capra/nn/layers.h"
 
 namespace capra {
@@ -25,8 +28,8 @@ Result<Pooling> find_pooling(std::string_view name);
 struct DenseStep {
   int64_t in = 0;
   int64_t out = 0;
-  std::vector<float> weight;  ///< [out, in]
-  std::vector<float> bias;    ///< [out], or empty
+  Array weight;               ///< f32[out, in]
+  std::optional<Array> bias;  ///< f32[out]
   nn::Activation activation = nn::Activation::Tanh;
 };
 /// v / max(|v|, 1e-12).
@@ -58,10 +61,18 @@ class SentenceHead {
   std::vector<double> pool(std::span<const float> hidden, int64_t tokens,
                            int64_t prompt_tokens = 0) const;
 
-  /// The same in plain double, for the oracle: it shares no arithmetic with `apply`. `pooled`
-  /// receives the pooled states before any step.
+  /// The meaning of the head, on one sequence of states [tokens, hidden_size]; tokens may be
+  /// symbolic. `pooled` gives [hidden_size times the number of poolings], `finished` the vector
+  /// [dimension()] from that. Dense layers take `parameters` from the sink.
+  Tensor pooled(const Tensor& hidden, int64_t prompt_tokens = 0) const;
+  Tensor finished(const Tensor& pooled) const;
+  /// Data of the dense layers by parameter path, `head.dense.0.weight`.
+  Parameters parameters() const;
+
+  /// `finished(pooled(hidden))` by the oracle: it shares no arithmetic with `apply`.
+  /// `pooled_states` receives the pooled states.
   std::vector<double> apply_exact(std::span<const double> hidden, int64_t tokens,
-                                  std::vector<double>* pooled = nullptr,
+                                  std::vector<double>* pooled_states = nullptr,
                                   int64_t prompt_tokens = 0) const;
 
  private:

@@ -8,7 +8,7 @@ set -euo pipefail
 
 packages=(
   git ca-certificates g++ cmake ninja-build ccache pkg-config
-  libfmt-dev libhwy-dev nlohmann-json3-dev libcli11-dev libgtest-dev
+  libfmt-dev libhwy-dev nlohmann-json3-dev libcli11-dev libgtest-dev libssl-dev
   python3 python3-pip
 )
 tests=(

@@ -39,6 +39,7 @@ constexpr DiagnosticCode kCodes[] = {
     {"golden-syntax", "a golden file does not follow its format"},
     {"graph-invalid", "a graph breaks a rule that every graph obeys"},
     {"group-has-no-rule", "a group was built without its body"},
+    {"hash-not-built", "this build cannot compute SHA-256"},
     {"index-out-of-range", "an index lies outside the axis it picks from"},
     {"inner-dimension-too-large", "a product has longer sums than a chip's matrix unit computes"},
     {"input-count", "a run was given too few or too many inputs"},

@@ -25,6 +25,11 @@ Result<NewFile> NewFile::create(const std::string& path) {
   struct stat status{};
   const bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) return unwritable(path, EISDIR);
+  if (exists && !S_ISREG(status.st_mode)) {
+    std::FILE* special = std::fopen(path.c_str(), "w");
+    if (special == nullptr) return unwritable(path, errno);
+    return NewFile(special, path, {});
+  }
   // What a link points to is replaced or made, not the link.
   std::error_code unreadable;
   std::filesystem::path name = path;
@@ -57,14 +62,14 @@ NewFile::NewFile(NewFile&& other) noexcept
 NewFile::~NewFile() {
   if (stream_ == nullptr) return;
   std::fclose(stream_);
-  ::unlink(temporary_.c_str());
+  if (!is_special()) ::unlink(temporary_.c_str());
 }
 
 Status NewFile::finish() {
   const bool closed = std::fclose(std::exchange(stream_, nullptr)) == 0;
-  if (closed && ::rename(temporary_.c_str(), path_.c_str()) == 0) return {};
+  if (closed && (is_special() || ::rename(temporary_.c_str(), path_.c_str()) == 0)) return {};
   const int error = errno;
-  ::unlink(temporary_.c_str());
+  if (!is_special()) ::unlink(temporary_.c_str());
   return unwritable(path_, error);
 }
 
@@ -73,21 +78,7 @@ bool is_special_file(const std::string& path) {
   return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
-namespace {
-
-Status write_to_special(const std::string& path, std::string_view contents) {
-  std::FILE* stream = std::fopen(path.c_str(), "w");
-  if (stream == nullptr) return unwritable(path, errno);
-  const bool written = std::fwrite(contents.data(), 1, contents.size(), stream) == contents.size();
-  const int error = errno;
-  if (std::fclose(stream) != 0) return unwritable(path, errno);
-  return written ? Status() : unwritable(path, error);
-}
-
-}  // namespace
-
 Status write_file(const std::string& path, std::string_view contents) {
-  if (is_special_file(path)) return write_to_special(path, contents);
   CAPRA_ASSIGN(NewFile file, NewFile::create(path));
   if (std::fwrite(contents.data(), 1, contents.size(), file.stream()) != contents.size()) {
     return unwritable(path, errno);

@@ -10,7 +10,8 @@
 namespace capra {
 
 /// A file under a temporary name beside its own, which `finish` gives it. Without `finish` nothing
-/// is left behind.
+/// is left behind. A device or named pipe is opened and written to, as a rename would put a file in
+/// its place.
 class NewFile {
  public:
   /// Follows a link at `path`, and keeps the permissions of a file it replaces. Fails with
@@ -20,7 +21,8 @@ class NewFile {
   NewFile& operator=(NewFile&&) = delete;
   ~NewFile();
 
-  /// For reading and writing; belongs to this object.
+  bool is_special() const { return temporary_.empty(); }
+  /// For reading and writing, of a special file for writing; belongs to this object.
   std::FILE* stream() const { return stream_; }
   const std::string& temporary_name() const { return temporary_; }
   /// Flushes, closes and renames. Fails with `file-unwritable`, and then nothing is left.
@@ -32,14 +34,13 @@ class NewFile {
 
   std::FILE* stream_;  ///< null when finished
   std::string path_;
-  std::string temporary_;
+  std::string temporary_;  ///< empty for a special file
 };
 
-/// Whether a device or a named pipe stands there: it is written to, as a rename would put a file in
-/// its place.
+/// Whether a device or a named pipe stands there.
 bool is_special_file(const std::string& path);
 
-/// Writes a whole file; a device or named pipe is written to. Fails as NewFile does.
+/// Writes a whole file; fails as NewFile does.
 Status write_file(const std::string& path, std::string_view contents);
 
 }  // namespace capra

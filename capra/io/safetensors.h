@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "capra/base/buffer.h"
+#include "capra/base/hashed_file.h"
 #include "capra/base/result.h"
 #include "capra/ir/array.h"
 
@@ -62,9 +63,10 @@ class SafetensorsFile {
 std::string safetensors_bytes(const std::map<std::string, Array>& tensors,
                               const std::map<std::string, std::string>& metadata = {});
 
-/// Writes such a file; fails as write_file does.
-Status write_safetensors(const std::string& path, const std::map<std::string, Array>& tensors,
-                         const std::map<std::string, std::string>& metadata = {});
+/// Writes such a file, one tensor at a time; fails as HashedFile does.
+Result<FileDigest> write_safetensors(const std::string& path,
+                                     const std::map<std::string, Array>& tensors,
+                                     const std::map<std::string, std::string>& metadata = {});
 
 /// An array as f32 with the same values: f32 itself, f16 and bf16 widened exactly. Fails with
 /// `weights-dtype` for any other dtype.

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "capra/base/new_file.h"
 #include "capra/io/json.h"
 #include "capra/io/safetensors.h"
 #include "capra/io/safetensors_dtypes.h"
@@ -22,6 +21,47 @@ constexpr Name kNames[] = {
     {"U32", DType::U32},   {"F32", DType::F32}, {"F64", DType::F64},   {"I64", DType::I64},
     {"U64", DType::U64},
 };
+
+using Tensors = std::map<std::string, Array>;
+using Tensor = const Tensors::value_type*;
+
+std::vector<Tensor> in_order(const Tensors& tensors) {
+  std::vector<Tensor> order;
+  for (const auto& tensor : tensors) order.push_back(&tensor);
+  std::ranges::sort(order, {}, [](Tensor tensor) {
+    return std::pair(-safetensors_rank(tensor->second.dtype()), std::string_view(tensor->first));
+  });
+  return order;
+}
+
+// What stands before the data: the size of the header, and the header.
+std::string preamble(const std::vector<Tensor>& order,
+                     const std::map<std::string, std::string>& metadata) {
+  JsonObject header;
+  if (!metadata.empty()) {
+    JsonObject strings;
+    for (const auto& [key, value] : metadata) strings.set(key, value);
+    header.set("__metadata__", std::move(strings));
+  }
+  uint64_t offset = 0;
+  for (const Tensor tensor : order) {
+    const Array& array = tensor->second;
+    Json shape = Json::array();
+    for (const int64_t size : array.sizes()) shape.push(size);
+    const uint64_t end = offset + array.byte_size();
+    JsonObject entry;
+    entry.set("dtype", safetensors_name(array.dtype()));
+    entry.set("shape", std::move(shape));
+    entry.set("data_offsets", std::vector<Json>{offset, end});
+    header.set(tensor->first, std::move(entry));
+    offset = end;
+  }
+  std::string text = Json(std::move(header)).text();
+  text.append((8 - text.size() % 8) % 8, ' ');
+  std::string bytes;
+  for (size_t i = 0; i < 8; ++i) bytes += static_cast<char>(text.size() >> (8 * i) & 0xff);
+  return bytes + text;
+}
 
 }  // namespace
 
@@ -48,54 +88,26 @@ int safetensors_rank(DType dtype) {
   return static_cast<int>(std::ranges::find(kNames, dtype, &Name::dtype) - kNames);
 }
 
-std::string safetensors_bytes(const std::map<std::string, Array>& tensors,
+std::string safetensors_bytes(const Tensors& tensors,
                               const std::map<std::string, std::string>& metadata) {
-  using Tensor = const std::pair<const std::string, Array>*;
-  std::vector<Tensor> order;
-  size_t data_size = 0;
-  for (const auto& tensor : tensors) {
-    order.push_back(&tensor);
-    data_size += tensor.second.byte_size();
-  }
-  std::ranges::sort(order, {}, [](Tensor tensor) {
-    return std::pair(-safetensors_rank(tensor->second.dtype()), std::string_view(tensor->first));
-  });
-
-  JsonObject header;
-  if (!metadata.empty()) {
-    JsonObject strings;
-    for (const auto& [key, value] : metadata) strings.set(key, value);
-    header.set("__metadata__", std::move(strings));
-  }
-  uint64_t offset = 0;
-  for (const Tensor tensor : order) {
-    const Array& array = tensor->second;
-    Json shape = Json::array();
-    for (const int64_t size : array.sizes()) shape.push(size);
-    const uint64_t end = offset + array.byte_size();
-    JsonObject entry;
-    entry.set("dtype", safetensors_name(array.dtype()));
-    entry.set("shape", std::move(shape));
-    entry.set("data_offsets", std::vector<Json>{offset, end});
-    header.set(tensor->first, std::move(entry));
-    offset = end;
-  }
-  std::string text = Json(std::move(header)).text();
-  text.append((8 - text.size() % 8) % 8, ' ');
-
-  std::string bytes;
-  bytes.reserve(8 + text.size() + data_size);
-  for (size_t i = 0; i < 8; ++i) bytes += static_cast<char>(text.size() >> (8 * i) & 0xff);
-  bytes += text;
+  const std::vector<Tensor> order = in_order(tensors);
+  std::string bytes = preamble(order, metadata);
   for (const Tensor tensor : order) {
     bytes.append(reinterpret_cast<const char*>(tensor->second.data()), tensor->second.byte_size());
   }
   return bytes;
 }
 
-Status write_safetensors(const std::string& path, const std::map<std::string, Array>& tensors,
-                         const std::map<std::string, std::string>& metadata) {
-  return write_file(path, safetensors_bytes(tensors, metadata));
+Result<FileDigest> write_safetensors(const std::string& path, const Tensors& tensors,
+                                     const std::map<std::string, std::string>& metadata) {
+  const std::vector<Tensor> order = in_order(tensors);
+  CAPRA_ASSIGN(HashedFile file, HashedFile::create(path));
+  file.write(preamble(order, metadata));
+  for (const Tensor tensor : order) {
+    file.write(tensor->second.data(), tensor->second.byte_size());
+    tensor->second.drop_pages();
+  }
+  return file.finish();
 }
 
 }  // namespace capra

@@ -91,7 +91,8 @@ class BertEncoder : public Encoder {
     const StateObserver observe = [&](std::string_view name, const Tensor& state) {
       if (options.states) sink.output(state, name);
     };
-    sink.output(bert_encoder(config_, inputs, options.dtype, observe), "hidden");
+    const Tensor hidden = bert_encoder(config_, inputs, options.dtype, observe);
+    sink.output(options.end ? options.end(hidden) : hidden, options.end_name);
     return build_graph(sink.take_tape());
   }
 

@@ -17,8 +17,9 @@ DenseStep dense(nn::Activation activation, bool bias = true) {
   DenseStep step;
   step.in = 3;
   step.out = 2;
-  step.weight = {0.5F, -1, 0.25F, 2, 1, -0.5F};
-  if (bias) step.bias = {0.1F, -0.2F};
+  step.weight =
+      Array::of<float>(DType::F32, {2, 3}, std::vector<float>{0.5F, -1, 0.25F, 2, 1, -0.5F});
+  if (bias) step.bias = Array::of<float>(DType::F32, {2}, std::vector<float>{0.1F, -0.2F});
   step.activation = activation;
   return step;
 }
@@ -87,6 +88,27 @@ TEST(SentenceHead, GivesNumPysValues) {
       EXPECT_NEAR(exact[i], c.expected[i], 1e-15);
       // One rounding to f32 from a double that is good to a few ulp.
       EXPECT_NEAR(vector[i], c.expected[i], std::abs(c.expected[i]) * 6.0e-8 + 1e-15);
+    }
+  }
+}
+
+TEST(SentenceHead, AsManyTokensOfAPromptAreLeftOutOnBothSides) {
+  using enum Pooling;
+  const std::vector<double> wide(std::begin(kStates), std::end(kStates));
+  for (const Pooling pooling : {Cls, Mean, Max, MeanSqrtLen, WeightedMean, LastToken}) {
+    SCOPED_TRACE(pooling_name(pooling));
+    const auto head = SentenceHead::make(3, {pooling}, {});
+    for (const int64_t prompt_tokens : {1, 3}) {
+      float vector[3];
+      head->apply(kStates, 4, vector, prompt_tokens);
+      const int64_t skipped = pooling == Cls ? 0 : prompt_tokens;
+      float rest[3];
+      head->apply(std::span(kStates).subspan(static_cast<size_t>(3 * skipped)), 4 - skipped, rest);
+      const std::vector<double> exact = head->apply_exact(wide, 4, nullptr, prompt_tokens);
+      for (size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(vector[i], rest[i]);
+        EXPECT_NEAR(vector[i], exact[i], std::abs(exact[i]) * 6.0e-8);
+      }
     }
   }
 }

@@ -3,10 +3,9 @@
 
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cstring>
+#include <utility>
 
-#include "capra/base/new_file.h"
 #include "capra/passes/policy/prepare_parameters.h"
 
 namespace capra::stablehlo {
@@ -87,25 +86,6 @@ class Preamble {
   std::string bytes_;
 };
 
-// A file written from its beginning, padded with zeros.
-class Output {
- public:
-  explicit Output(std::FILE* stream) : stream_(stream) {}
-
-  bool write(const void* bytes, size_t size) {
-    written_ += size;
-    return size == 0 || std::fwrite(bytes, 1, size, stream_) == size;
-  }
-  bool pad(uint64_t alignment) {
-    static constexpr std::array<char, kFileAlignment> kZeros{};
-    return write(kZeros.data(), round_up(written_, alignment) - written_);
-  }
-
- private:
-  std::FILE* stream_;
-  uint64_t written_ = 0;
-};
-
 }  // namespace
 
 Result<Array> parameter_data(const Parameters& parameters, const std::string& path,
@@ -141,23 +121,19 @@ Result<Array> global_data(const Global& global, const Parameters& parameters) {
   return prepared_data(global.preparation->body, source);
 }
 
-Status write_irpa(const std::string& path, std::span<const Global> globals,
-                  const Parameters& parameters) {
+Result<FileDigest> write_irpa(const std::string& path, std::span<const Global> globals,
+                              const Parameters& parameters) {
   for (const Global& global : globals) CAPRA_TRY(source_data(global, parameters));
-  const Preamble preamble(globals);
-  CAPRA_ASSIGN(NewFile file, NewFile::create(path));
-  Output output(file.stream());
-  bool good = output.write(preamble.bytes().data(), preamble.bytes().size());
+  CAPRA_ASSIGN(HashedFile file, HashedFile::create(path));
+  file.write(Preamble(globals).bytes());
   for (const Global& global : globals) {
     CAPRA_ASSIGN(const Array data, global_data(global, parameters));
-    good = good && output.pad(kDataAlignment) && output.write(data.data(), data.byte_size());
+    file.pad_to(kDataAlignment);
+    file.write(data.data(), data.byte_size());
     CAPRA_ASSIGN(const Array source, source_data(global, parameters));
     source.drop_pages();
   }
-  if (!good || !output.pad(kFileAlignment)) {
-    return fail("file-unwritable", std::strerror(errno), path,
-                "check the folder, its permissions and the free space");
-  }
+  file.pad_to(kFileAlignment);
   return file.finish();
 }
 

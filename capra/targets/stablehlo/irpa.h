@@ -3,7 +3,9 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
+#include "capra/base/hashed_file.h"
 #include "capra/ir/parameters.h"
 #include "capra/targets/stablehlo/module.h"
 
@@ -12,9 +14,9 @@ namespace capra::stablehlo {
 /// Writes the data of `globals`, in this order, as the archive `path`. The bytes are those of the
 /// runtime's own writer. Data go straight to the file, one parameter at a time; those that are made
 /// of a parameter are made then. Fails with `parameter-missing` or `parameter-type` before anything
-/// is written, and as NewFile does.
-Status write_irpa(const std::string& path, std::span<const Global> globals,
-                  const Parameters& parameters);
+/// is written, and as HashedFile does.
+Result<FileDigest> write_irpa(const std::string& path, std::span<const Global> globals,
+                              const Parameters& parameters);
 
 /// The data of `global`: of the parameter, or what is made of it. Fails as `parameter_data`.
 Result<Array> global_data(const Global& global, const Parameters& parameters);

@@ -72,7 +72,8 @@ class Cases {
     Json document = Json::object();
     document.set("cases", std::move(cases_)).set("refused", std::move(refused_));
     CAPRA_TRY(write_file(fmt::format("{}/{}.json", folder, name), document.text(1)));
-    return write_safetensors(fmt::format("{}/{}.safetensors", folder, name), tensors_, {});
+    CAPRA_TRY(write_safetensors(fmt::format("{}/{}.safetensors", folder, name), tensors_, {}));
+    return {};
   }
   size_t count() const { return count_; }
 

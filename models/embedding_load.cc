@@ -132,8 +132,8 @@ Result<std::unique_ptr<EmbeddingModel::Parts>> EmbeddingModel::open_parts(
   const std::string& home = parts->config.transformer_folder;
   CAPRA_ASSIGN(const ModelConfig config, ModelConfig::open_folder(home));
   CAPRA_ASSIGN(parts->encoder, open_encoder(config));
-  CAPRA_ASSIGN(parts->head, load_head(parts->config, parts->encoder->hidden_size(), options,
-                                      parts->remarks));
+  CAPRA_ASSIGN(parts->head,
+               load_head(parts->config, parts->encoder->hidden_size(), options, parts->remarks));
   CAPRA_TRY(choose_limit(*parts));
   CAPRA_TRY(choose_prompt(*parts));
 

@@ -1,6 +1,7 @@
 // What turns hidden states into a sentence vector: pooling, then dense layers and L2 normalization
 // in the order the checkpoint declares. On the CPU it stands outside the encoder graph and computes
-// in double; what it means is written on tensors, for the oracle and for programs of other machines.
+// in double; what it means is written on tensors, for the oracle and for programs of other
+// machines.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,16 @@
 // The meaning of the head, in ops: what the oracle evaluates and programs of other machines end in.
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "capra/base/number_text.h"
 #include "capra/interp/interp.h"
 #include "capra/ir/graph.h"
 #include "capra/ops/arithmetic.h"
+#include "capra/ops/broadcast.h"
 #include "capra/ops/compare.h"
 #include "capra/ops/concat.h"
+#include "capra/ops/constant.h"
 #include "capra/ops/convert.h"
 #include "capra/ops/gather.h"
 #include "capra/ops/iota.h"
@@ -30,77 +33,110 @@ std::string dense_path(size_t index) {
   return "head.dense." + number_text(static_cast<int64_t>(index));
 }
 
-// One sequence of states, and which of its tokens count.
+// One sequence of states, and which of its tokens count. What is asked for is made once.
 class Sequence {
  public:
-  Sequence(const Tensor& hidden, int64_t prompt_tokens) : hidden_(hidden) {
-    const Shape tokens{hidden.shape()[0]};
-    index_ = iota(hidden.context(), {.dtype = DType::I32, .shape = tokens, .axis = 0});
-    last_ = max(index_, {.axes = {0}, .keep_dims = true});
-    if (prompt_tokens > 0) {
-      first_ = minimum(last_, scalar_like(last_, static_cast<double>(prompt_tokens)));
-    }
-  }
+  Sequence(Tensor hidden, int64_t prompt_tokens)
+      : hidden_(std::move(hidden)), prompt_tokens_(prompt_tokens) {}
 
-  Tensor pooled(Pooling pooling) const {
+  Tensor pooled(Pooling pooling) {
     switch (pooling) {
       case Pooling::Cls: {
         const Tensor row = slice(hidden_, {.starts = {0, 0}, .limits = Shape{1, width()}});
         return reshape(row, {width()});
       }
-      case Pooling::LastToken:
-        return reshape(gather(hidden_, last_), {width()});
+      case Pooling::LastToken: {
+        const Tensor row = gather(hidden_, last());
+        return reshape(row, {width()});
+      }
       case Pooling::Max:
         return max(counted(-std::numeric_limits<double>::infinity()), {.axes = {0}});
-      case Pooling::Mean:
-        return total() / count();
+      case Pooling::Mean: {
+        const Tensor sums = sum(counted(0), {.axes = {0}});
+        const Tensor divisor = count();
+        return sums / divisor;
+      }
       case Pooling::MeanSqrtLen: {
-        const Tensor root = sqrt(count());
-        return total() / root;
+        const Tensor sums = sum(counted(0), {.axes = {0}});
+        const Tensor divisor = sqrt(count());
+        return sums / divisor;
       }
       case Pooling::WeightedMean: {
-        const Tensor place = places();
-        const Tensor weights = convert(place, hidden_.dtype());
-        const Tensor column = reshape(weights, {hidden_.shape()[0], 1});
+        const Tensor weights = convert(places(), hidden_.dtype());
+        const Tensor column = reshape(weights, {tokens(), 1});
         const Tensor weighted = counted(0) * column;
         const Tensor sums = sum(weighted, {.axes = {0}});
-        const Tensor weight = sum(weights, {.axes = {0}, .keep_dims = true});
-        return sums / weight;
+        const Tensor divisor = sum(weights, {.axes = {0}, .keep_dims = true});
+        return sums / divisor;
       }
     }
     CAPRA_CHECK(false);
   }
 
  private:
+  Dim tokens() const { return hidden_.shape()[0]; }
   Dim width() const { return hidden_.shape()[1]; }
-  Tensor total() const { return sum(counted(0), {.axes = {0}}); }
+
+  // Of each token, i32[tokens].
+  const Tensor& index() {
+    if (!index_) {
+      index_ = iota(hidden_.context(), {.dtype = DType::I32, .shape = Shape{tokens()}, .axis = 0});
+    }
+    return index_;
+  }
+
+  // How many tokens there are, i32[1].
+  const Tensor& all() {
+    if (!all_) {
+      const Tensor one = constant(hidden_.context(), Array::scalar(DType::I32, 1));
+      const Tensor ones = broadcast(one, Shape{tokens()});
+      all_ = sum(ones, {.axes = {0}, .keep_dims = true});
+    }
+    return all_;
+  }
+
+  Tensor last() { return all() - 1; }
+
+  // The first token that counts, i32[1]; only with a prompt.
+  const Tensor& first() {
+    if (!first_) {
+      const Tensor end = last();
+      first_ = minimum(end, scalar_like(end, static_cast<double>(prompt_tokens_)));
+    }
+    return first_;
+  }
 
   // 1, 2, ... for tokens that count, 0 before them.
-  Tensor places() const {
-    if (!first_) return index_ + 1;
-    const Tensor before = index_ - first_;
+  Tensor places() {
+    if (prompt_tokens_ == 0) return index() + 1;
+    const Tensor start = first();
+    const Tensor before = index() - start;
     const Tensor from_one = before + 1;
     return maximum(from_one, scalar_like(from_one, 0));
   }
 
-  // How many tokens count, [1].
-  Tensor count() const {
-    const Tensor most = max(places(), {.axes = {0}, .keep_dims = true});
-    return convert(most, hidden_.dtype());
+  // How many tokens count, as a float [1].
+  Tensor count() {
+    if (prompt_tokens_ == 0) return convert(all(), hidden_.dtype());
+    const Tensor start = first();
+    const Tensor rest = all() - start;
+    return convert(rest, hidden_.dtype());
   }
 
   // The states with `otherwise` for tokens that do not count.
-  Tensor counted(double otherwise) const {
-    if (!first_) return hidden_;
-    const Tensor counts = compare(index_, first_, {.direction = "ge"});
-    const Tensor column = reshape(counts, {hidden_.shape()[0], 1});
+  Tensor counted(double otherwise) {
+    if (prompt_tokens_ == 0) return hidden_;
+    const Tensor start = first();
+    const Tensor counts = compare(index(), start, {.direction = "ge"});
+    const Tensor column = reshape(counts, {tokens(), 1});
     return select(column, hidden_, scalar_like(hidden_, otherwise));
   }
 
   Tensor hidden_;
-  Tensor index_;  ///< of each token, i32[tokens]
-  Tensor last_;   ///< of the last token, i32[1]
-  Tensor first_;  ///< of the first token that counts, i32[1]; empty: all do
+  int64_t prompt_tokens_;
+  Tensor index_;
+  Tensor all_;
+  Tensor first_;
 };
 
 Tensor normalized(const Tensor& x) {
@@ -131,8 +167,9 @@ Tensor SentenceHead::finished(const Tensor& pooled) const {
     if (const auto* dense = std::get_if<DenseStep>(&step)) {
       const nn::Linear linear(dense_path(layer++), dense->in, dense->out, dense->bias.has_value());
       const Tensor row = reshape(x, {1, dense->in});
-      const Tensor product = reshape(linear(row), {dense->out});
-      x = nn::activate(dense->activation, product);
+      const Tensor product = linear(row);
+      const Tensor flat = reshape(product, {dense->out});
+      x = nn::activate(dense->activation, flat);
     } else {
       x = normalized(x);
     }

@@ -58,8 +58,7 @@ Result<DenseStep> load_dense(const DenseModule& module) {
 }  // namespace
 
 Result<SentenceHead> load_head(const SentenceConfig& config, int64_t hidden,
-                               const EmbeddingOptions& options,
-                               std::vector<std::string>& remarks) {
+                               const EmbeddingOptions& options, std::vector<std::string>& remarks) {
   if (config.pooled_size != 0 && config.pooled_size != hidden) {
     return fail("pooling-size",
                 "the pooling is declared for " + number_text(config.pooled_size) +
@@ -76,8 +75,8 @@ Result<SentenceHead> load_head(const SentenceConfig& config, int64_t hidden,
   if (options.pooling) {
     CAPRA_ASSIGN(const Pooling pooling, find_pooling(*options.pooling));
     poolings = {pooling};
-    remarks.push_back("pooling is " + *options.pooling +
-                            " as asked; the checkpoint declares " + declared);
+    remarks.push_back("pooling is " + *options.pooling + " as asked; the checkpoint declares " +
+                      declared);
   }
   std::vector<SentenceHead::Step> steps;
   for (const HeadModule& module : config.head) {
@@ -87,16 +86,14 @@ Result<SentenceHead> load_head(const SentenceConfig& config, int64_t hidden,
     } else if (options.normalize.value_or(true)) {
       steps.emplace_back(NormalizeStep{});
     } else {
-      remarks.emplace_back(
-          "vectors are not normalized, as asked; the checkpoint declares it");
+      remarks.emplace_back("vectors are not normalized, as asked; the checkpoint declares it");
     }
   }
   const bool normalizes = std::ranges::any_of(
       steps, [](const auto& step) { return std::holds_alternative<NormalizeStep>(step); });
   if (options.normalize.value_or(false) && !normalizes) {
     steps.emplace_back(NormalizeStep{});
-    remarks.emplace_back(
-        "vectors are normalized, as asked; the checkpoint does not declare it");
+    remarks.emplace_back("vectors are normalized, as asked; the checkpoint does not declare it");
   }
   return SentenceHead::make(hidden, std::move(poolings), std::move(steps));
 }

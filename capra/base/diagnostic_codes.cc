@@ -8,6 +8,8 @@ namespace {
 
 constexpr DiagnosticCode kCodes[] = {
     {"approximation-unknown", "an approximation was asked for that does not exist"},
+    {"archive-index-invalid", "the file beside an archive does not say what the archive holds"},
+    {"archive-index-missing", "an archive has no file beside it that says what it holds"},
     {"attribute-invalid", "an attribute has a value the op cannot take"},
     {"attribute-unknown", "the op has no attribute of this name"},
     {"check-failed", "an invariant inside capra does not hold; this is a bug to report"},
@@ -32,6 +34,7 @@ constexpr DiagnosticCode kCodes[] = {
     {"dtype-policy-invalid",
      "a dtype policy names something that is not computed in a float dtype"},
     {"encoding-invalid", "words are no encoded instructions of a chip"},
+    {"file-changed", "a file is not the one that was written with its record"},
     {"file-not-found", "a file that is needed does not exist"},
     {"file-unreadable", "a file exists but cannot be opened, mapped or read"},
     {"file-unwritable", "a file cannot be written; nothing is left half written"},

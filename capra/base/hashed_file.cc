@@ -54,9 +54,8 @@ void HashedFile::pad_to(uint64_t alignment) {
 
 Result<FileDigest> HashedFile::finish() {
   if (error_ == 0 && ends_in_hole_) {
-    const bool good =
-        std::fflush(file_.stream()) == 0 &&
-        ::ftruncate(::fileno(file_.stream()), static_cast<off_t>(digest_.bytes)) == 0;
+    const bool good = std::fflush(file_.stream()) == 0 &&
+                      ::ftruncate(::fileno(file_.stream()), static_cast<off_t>(digest_.bytes)) == 0;
     if (!good) error_ = errno;
   }
   if (error_ != 0) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "capra/base/hash/sha256.h"
 #include "capra/base/new_file.h"
-#include "capra/base/sha256.h"
 
 namespace capra {
 

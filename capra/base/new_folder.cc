@@ -96,13 +96,25 @@ Result<NewFolder> NewFolder::create(const std::string& path) {
 }
 
 NewFolder::NewFolder(NewFolder&& other) noexcept
-    : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, {})) {}
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      files_(std::move(other.files_)) {}
 
 NewFolder::~NewFolder() {
   if (temporary_.empty()) return;
   std::error_code ignored;
   std::filesystem::remove_all(temporary_, ignored);
   forget(temporary_);
+}
+
+void NewFolder::list(std::string_view name, std::string_view holds, FileDigest digest) {
+  files_.push_back({std::string(name), std::string(holds), std::move(digest)});
+}
+
+Status NewFolder::write(std::string_view name, std::string_view holds, std::string_view contents) {
+  CAPRA_ASSIGN(FileDigest digest, write_hashed(file(name), contents));
+  list(name, holds, std::move(digest));
+  return {};
 }
 
 Status NewFolder::finish() {

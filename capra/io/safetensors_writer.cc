@@ -9,6 +9,8 @@
 namespace capra {
 namespace {
 
+constexpr std::string_view kMetadata = "__metadata__";
+
 struct Name {
   std::string_view name;
   DType dtype;
@@ -41,7 +43,7 @@ std::string preamble(const std::vector<Tensor>& order,
   if (!metadata.empty()) {
     JsonObject strings;
     for (const auto& [key, value] : metadata) strings.set(key, value);
-    header.set("__metadata__", std::move(strings));
+    header.set(std::string(kMetadata), std::move(strings));
   }
   uint64_t offset = 0;
   for (const Tensor tensor : order) {
@@ -100,6 +102,10 @@ std::string safetensors_bytes(const Tensors& tensors,
 
 Result<FileDigest> write_safetensors(const std::string& path, const Tensors& tensors,
                                      const std::map<std::string, std::string>& metadata) {
+  if (tensors.contains(std::string(kMetadata))) {
+    return fail("safetensors-metadata", "a tensor cannot be called " + std::string(kMetadata), path,
+                "give the tensor another name, or use another form");
+  }
   const std::vector<Tensor> order = in_order(tensors);
   CAPRA_ASSIGN(HashedFile file, HashedFile::create(path));
   file.write(preamble(order, metadata));

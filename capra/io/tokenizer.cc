@@ -146,6 +146,14 @@ Result<Tokenizer> Tokenizer::parse(std::string_view json, const std::string& pat
   return tokenizer;
 }
 
+Result<std::string> Tokenizer::text() const {
+  CapraTokenizersText text{};
+  const int code = capra_tokenizers_save(tokenizer_.get(), &text);
+  std::string taken = take_text(text);
+  if (code != CAPRA_TOKENIZERS_OK) return load_failure(code, taken, path_);
+  return taken;
+}
+
 Result<EncodedText> Tokenizer::encode(std::string_view text, const EncodeOptions& options) const {
   return encode_texts(text, nullptr, options);
 }

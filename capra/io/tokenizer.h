@@ -68,6 +68,10 @@ class Tokenizer {
   Result<EncodedText> encode_pair(std::string_view first, std::string_view second,
                                   const EncodeOptions& options = {}) const;
 
+  /// A tokenizer.json that encodes as this one does, without limit and padding. Fails with
+  /// `tokenizer-invalid`.
+  Result<std::string> text() const;
+
   std::optional<int32_t> token_id(std::string_view token) const;
   std::optional<std::string> token(int32_t id) const;
   /// Tokens, added ones included.

@@ -31,6 +31,11 @@ int capra_tokenizers_id_to_token(const CapraTokenizer*, uint32_t, CapraTokenizer
 }
 
 void capra_tokenizers_describe(const CapraTokenizer*, CapraTokenizersText* json) { *json = {}; }
+int capra_tokenizers_save(const CapraTokenizer*, CapraTokenizersText* text) {
+  *text = {};
+  return CAPRA_TOKENIZERS_NOT_BUILT;
+}
+
 void capra_tokenizers_free_text(CapraTokenizersText*) {}
 
 }  // extern "C"

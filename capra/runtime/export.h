@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "capra/passes/pass.h"
@@ -27,6 +28,9 @@ struct WriteOptions {
   /// Extensions of the program's language that are not to be used, by the names the target gives
   /// them.
   std::vector<std::string> without = {};
+  /// Form of the file with the data that stand beside the program, by the name the target gives it;
+  /// empty: as the target has it.
+  std::string archive = {};
 };
 
 /// A node that stands in the program as one op of the program's language.
@@ -38,15 +42,18 @@ struct KeptOp {
   std::string reason;
 };
 
-/// What was written, for whoever reports it.
+/// What was written, for whoever reports it. The folder lists the files, the program first.
 struct WrittenProgram {
-  std::vector<std::string> files;  ///< names in the folder, the program first
-  std::vector<Port> parameters;    ///< by path: those whose data stand beside the program
-  std::vector<KeptOp> kept;        ///< in the order of the program
+  std::string archive;           ///< the file with data beside the program; empty: there is none
+  std::vector<Port> parameters;  ///< by path: those whose data stand beside the program
+  std::vector<KeptOp> kept;      ///< in the order of the program
   PassReport passes;
   std::vector<Approximation> approximations;  ///< in force in the program
   std::vector<std::string> flags;             ///< for the compiler of the program's language
   std::vector<std::string> run;  ///< lines of a shell that compile and run it, in the folder
+  /// A Python script that embeds texts by a program that ends in their vectors, told by
+  /// `embed.json` how; empty where the target has none.
+  std::string_view embed_script = {};
 };
 
 }  // namespace capra

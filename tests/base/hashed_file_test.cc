@@ -67,7 +67,9 @@ TEST_F(Hashed, DevicesAreWrittenTo) {
 TEST_F(Hashed, RefusesAndLeavesNothing) {
   EXPECT_EQ(write_hashed(path("none/a"), "x").error().code, "file-unwritable");
   EXPECT_EQ(digest_file(path("none")).error().code, "file-not-found");
-  { HashedFile::create(path("c")).value_or_throw().write("begun"); }
+  {
+    HashedFile::create(path("c")).value_or_throw().write("begun");
+  }
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 

@@ -26,8 +26,8 @@ void write(const std::string& path, const testing::JudgedModel& model) {
   data["result"] = interpret(model.graph, inputs, model.parameters).value_or_throw()[0];
   write_file(path + ".tir", print_graph(model.graph)).or_throw();
   write_safetensors(path + ".safetensors", {model.parameters.begin(), model.parameters.end()})
-      .or_throw();
-  write_safetensors(path + ".data.safetensors", data).or_throw();
+      .value_or_throw();
+  write_safetensors(path + ".data.safetensors", data).value_or_throw();
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 """capra export: the folder it makes, where constants stand, and that a refusal leaves nothing."""
 
+import hashlib
 import json
 import pathlib
 import struct
@@ -32,8 +33,12 @@ class ExportTest(small_model.SmallModelTest):
     def export(self, *arguments):
         report = self.document("export", *arguments, "--output", self.program)
         self.assertEqual(report, json.loads((self.program / "report.json").read_text(encoding="utf-8")))
-        for artifact in report["artifacts"]:
-            self.assertEqual((self.program / artifact["file"]).stat().st_size, artifact["bytes"])
+        listed = {artifact["file"]: artifact for artifact in report["artifacts"]}
+        self.assertEqual({path.name for path in self.program.iterdir()}, {*listed, "report.json"})
+        for name, artifact in listed.items():
+            contents = (self.program / name).read_bytes()
+            self.assertEqual(len(contents), artifact["bytes"])
+            self.assertEqual(hashlib.sha256(contents).hexdigest(), artifact["sha256"])
         return report, (self.program / "model.mlir").read_text(encoding="utf-8")
 
     def nothing_is_left(self):
@@ -50,7 +55,8 @@ class ExportTest(small_model.SmallModelTest):
              "reason": "asked for by --keep-fused"}])
         self.assertEqual(report["run"], [
             "iree-compile $(cat iree.flags) model.mlir -o model.vmfb",
-            "iree-run-module --module=model.vmfb --device=local-task --function=f --parameters=model=model.irpa"])
+            "iree-run-module --module=model.vmfb --device=local-task --function=f --parameters=model=model.irpa "
+            "--input=3x2xf32=1"])
         self.assertIn("func.func @f(%x: tensor<?x2xf32>) -> tensor<?x3xf32>", text)
         archive = (self.program / "model.irpa").read_bytes()
         self.assertEqual(archive[:4], b"IRPA")
@@ -117,6 +123,10 @@ class ExportTest(small_model.SmallModelTest):
             self.nothing_is_left()
 
         refused(self.graph, error="parameter-missing")
+        twice = LINEAR.replace('"layer.bias"', '"layer.weight"')
+        refused(self.write("twice.tir", twice), error="graph-invalid")
+        unbound = LINEAR.replace("f32[3, 2]", "f32[3, k]").replace("f32[n, 2]", "f32[n, k]")
+        refused(self.write("unbound.tir", unbound), error="symbol-unbound")
         refused(self.graph, "--target", "cpu", error="target-writes-nothing")
         refused(self.graph, "--target", "abacus", error="target-unknown")
         refused(self.graph, "--keep-fused", "geluu", error="op-unknown")

@@ -309,7 +309,8 @@ void declare_run(CLI::App& app, RunOptions& options) {
 }
 
 void declare_export(CLI::App& app, ExportOptions& options) {
-  app.add_option("model", options.model, "model folder or FILE.tir")
+  app.add_option("model", options.model,
+                 "model folder, FILE.tir, or with --check an exported folder")
       ->required()
       ->option_text("MODEL");
   takes(app.add_option("--parameters", options.parameters,
@@ -327,11 +328,23 @@ void declare_export(CLI::App& app, ExportOptions& options) {
   add_no_chlo(app, options.write.without);
   takes(app.add_option("--length", options.length, "a number of tokens, or dynamic (default)"), "N",
         kModel);
+  takes(app.add_option("--outputs", options.outputs, "hidden (default), pooled or embedding"),
+        "WHAT", kModel);
   takes(app.add_option("--constants", options.constants,
                        "inline, external or threshold:BYTES; default: the target's"),
         "WHERE", kOutput);
-  takes(app.add_option("--output", options.output, "the folder to make"), "FOLDER", kOutput)
-      ->required();
+  takes(app.add_option("--weights", options.write.archive,
+                       "irpa (default) or safetensors, for data beside the program"),
+        "FORM", kOutput);
+  CLI::Option* output =
+      takes(app.add_option("--output", options.output, "the folder to make"), "FOLDER", kOutput);
+  CLI::Option* check =
+      app.add_flag("--check", options.check, "check an exported folder; write nothing")
+          ->group(kOutput)
+          ->excludes(output);
+  takes(app.add_option("--archive", options.archive, "check this archive for the program"), "FILE",
+        kOutput)
+      ->needs(check);
   add_common(app, options);
   example(app, "capra export all-MiniLM-L6-v2 --target stablehlo --output minilm");
 }

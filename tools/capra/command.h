@@ -103,10 +103,13 @@ struct ExportOptions : TargetOptions {
   std::string target = "stablehlo";
   std::string output;              ///< the folder to make
   std::string length = "dynamic";  ///< of the token axis: a number, or dynamic
+  std::string outputs = "hidden";  ///< what a model's program ends in: hidden, pooled, embedding
   std::string constants;  ///< inline, external or threshold:BYTES; empty: as the target has it
   WriteOptions write;
   std::vector<std::string> approximate;
   PolicyOptions policies;
+  bool check = false;   ///< `model` is a folder that was exported; nothing is written
+  std::string archive;  ///< --archive: to be checked in place of the folder's own
 };
 
 struct BenchOptions : ModelOptions {

@@ -1,7 +1,6 @@
 // capra export: writes a graph or a model's encoder as a program of another machine, in a folder.
 #include <fmt/format.h>
 
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,16 +8,15 @@
 #include "capra/base/new_file.h"
 #include "capra/base/new_folder.h"
 #include "capra/base/number_text.h"
-#include "capra/io/checkpoint.h"
-#include "capra/io/hf_config.h"
 #include "capra/ir/text.h"
 #include "capra/ir/verify.h"
 #include "capra/ops/all_ops.h"
 #include "capra/passes/approximate.h"
 #include "capra/runtime/target.h"
-#include "models/encoder.h"
-#include "models/weights.h"
+#include "models/model_program.h"
 #include "tools/capra/command.h"
+#include "tools/capra/export_check.h"
+#include "tools/capra/export_folder.h"
 #include "tools/capra/export_report.h"
 #include "tools/capra/output.h"
 #include "tools/capra/policies.h"
@@ -29,6 +27,7 @@ namespace {
 struct Subject {
   Graph graph;
   Parameters parameters;
+  std::optional<ModelProgram> model;  ///< what else a model folder says
 };
 
 Result<Subject> open_text(const ExportOptions& options) {
@@ -36,41 +35,35 @@ Result<Subject> open_text(const ExportOptions& options) {
     return fail("option-invalid", "graph text has its own shapes", "--length",
                 "write the length into the graph");
   }
+  if (options.outputs != "hidden") {
+    return fail("option-invalid", "graph text has its own outputs", "--outputs",
+                "write the outputs into the graph");
+  }
   CAPRA_ASSIGN(const std::string text, read_file(options.model));
   CAPRA_ASSIGN(Graph graph, parse_graph(text, all_ops(), options.model));
   CAPRA_TRY(verify(graph));
   CAPRA_ASSIGN(Parameters parameters, read_parameters(options.parameters));
-  return Subject{std::move(graph), std::move(parameters)};
+  return Subject{std::move(graph), std::move(parameters), {}};
 }
 
-// The encoder alone: token ids in, the last hidden state out.
 Result<Subject> open_model(const ExportOptions& options) {
   if (!options.parameters.empty()) {
     return fail("option-invalid", "a model folder has its own parameters", "--parameters",
                 "leave the option out");
   }
-  TraceOptions trace{.form = SequenceForm::Single};
-  CAPRA_ASSIGN(const SentenceConfig sentence, read_sentence_config(options.model));
-  CAPRA_ASSIGN(const ModelConfig config, ModelConfig::open_folder(sentence.transformer_folder));
-  CAPRA_ASSIGN(const std::unique_ptr<Encoder> encoder, open_encoder(config));
+  ModelProgramOptions asked;
+  CAPRA_ASSIGN(asked.output, find_program_output(options.outputs));
   if (options.length != "dynamic") {
-    const std::optional<int64_t> length = parse_i64(options.length);
-    if (!length || *length < 1) {
+    asked.length = parse_i64(options.length);
+    if (!asked.length || *asked.length < 1) {
       return fail("option-invalid", "'" + options.length + "' is no length", "--length",
                   "give a number of tokens, or dynamic");
     }
-    if (*length > encoder->longest_sequence()) {
-      return fail("max-length-out-of-range",
-                  "a length of " + options.length + " tokens was asked for, the model has " +
-                      number_text(encoder->longest_sequence()) + " positions",
-                  "--length", "give a smaller length");
-    }
-    trace.length = *length;
   }
-  Graph graph = encoder->trace(trace);
-  CAPRA_ASSIGN(const Checkpoint checkpoint, Checkpoint::open_folder(sentence.transformer_folder));
-  CAPRA_ASSIGN(Weights weights, load_weights(*encoder, graph, checkpoint));
-  return Subject{std::move(graph), std::move(weights.parameters)};
+  CAPRA_ASSIGN(ModelProgram program, open_model_program(options.model, asked));
+  Graph graph = std::move(program.graph);
+  Parameters parameters = std::move(program.parameters);
+  return Subject{std::move(graph), std::move(parameters), std::move(program)};
 }
 
 // None where nothing was said.
@@ -90,6 +83,10 @@ Result<std::optional<ConstantPlacement>> placement(const std::string& constants)
 }  // namespace
 
 Result<int> run_export(const ExportOptions& options) {
+  if (options.check) return check_export(options);
+  if (options.output.empty()) {
+    return fail("command-line", "--output is required", "capra export", "name the folder to make");
+  }
   CAPRA_ASSIGN(const Target* target, find_target(options.targets, options.target));
   CAPRA_TRY(check_writes(*target));
   WriteOptions write = options.write;
@@ -107,7 +104,12 @@ Result<int> run_export(const ExportOptions& options) {
                write_program(*target, subject.graph, subject.parameters, write, folder));
   std::vector<Rewrite>& rewrites = written.passes.rewrites;
   rewrites.insert(rewrites.begin(), stated.rewrites.begin(), stated.rewrites.end());
-  CAPRA_ASSIGN(const Json report, export_report(*target, subject.graph, written, folder));
+  if (subject.model && options.outputs == "embedding" && !written.embed_script.empty()) {
+    CAPRA_TRY(write_embed_script(*subject.model, subject.graph, written, folder));
+  }
+  CAPRA_TRY(folder.write("README.md", "this page",
+                         export_readme(subject.graph, written, subject.model.has_value(), folder)));
+  const Json report = export_report(*target, subject.graph, written, folder);
   CAPRA_TRY(write_file(folder.file("report.json"), report.text(2) + "\n"));
   CAPRA_TRY(folder.finish());
 

@@ -2,7 +2,6 @@
 #include "tools/capra/export_report.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "capra/base/version.h"
 #include "capra/ir/structural_ops.h"
@@ -31,14 +30,12 @@ Json strings_json(const std::vector<std::string>& strings) {
   return rows;
 }
 
-Result<Json> artifacts_json(const WrittenProgram& written, const NewFolder& folder) {
+Json artifacts_json(const NewFolder& folder) {
   Json rows = Json::array();
-  for (const std::string& name : written.files) {
-    std::error_code error;
-    const std::uintmax_t bytes = std::filesystem::file_size(folder.file(name), error);
-    if (error) return fail("file-unreadable", error.message(), folder.file(name));
+  for (const FolderFile& file : folder.files()) {
     Json row = Json::object();
-    rows.push(row.set("file", name).set("bytes", static_cast<int64_t>(bytes)));
+    row.set("file", file.name).set("bytes", file.digest.bytes);
+    rows.push(row.set("sha256", file.digest.sha256));
   }
   return rows;
 }
@@ -86,11 +83,10 @@ Json rewrites_json(const std::vector<Rewrite>& rewrites) {
 
 }  // namespace
 
-Result<Json> export_report(const Target& target, const Graph& graph, const WrittenProgram& written,
-                           const NewFolder& folder) {
+Json export_report(const Target& target, const Graph& graph, const WrittenProgram& written,
+                   const NewFolder& folder) {
   Json parameters = Json::array();
   for (const Port& one : written.parameters) parameters.push(port_json(one.name, one.type));
-  CAPRA_ASSIGN(Json artifacts, artifacts_json(written, folder));
   Json document = Json::object();
   document.set("capra", version()).set("target", target.name);
   document.set("function", graph.name());
@@ -102,7 +98,8 @@ Result<Json> export_report(const Target& target, const Graph& graph, const Writt
   document.set("approximations", approximations_json(written.approximations));
   document.set("rewrites", rewrites_json(written.passes.rewrites));
   document.set("flags", strings_json(written.flags)).set("run", strings_json(written.run));
-  document.set("artifacts", std::move(artifacts));
+  document.set("archive", written.archive.empty() ? Json() : Json(written.archive));
+  document.set("artifacts", artifacts_json(folder));
   return document;
 }
 

@@ -7,9 +7,8 @@
 
 namespace capra::driver {
 
-/// The report of a program that the target wrote of `graph`, its files still in `folder`. Fails
-/// with `file-unreadable`.
-Result<Json> export_report(const Target& target, const Graph& graph, const WrittenProgram& written,
-                           const NewFolder& folder);
+/// The report of a program that the target wrote of `graph` in `folder`.
+Json export_report(const Target& target, const Graph& graph, const WrittenProgram& written,
+                   const NewFolder& folder);
 
 }  // namespace capra::driver

@@ -80,6 +80,9 @@ int capra_tokenizers_id_to_token(const CapraTokenizer* tokenizer, uint32_t id,
 
 /* A JSON object: what the file declares and what was changed. */
 void capra_tokenizers_describe(const CapraTokenizer* tokenizer, CapraTokenizersText* json);
+/* A tokenizer.json of what was loaded, with what was changed and switched off; on failure *text
+   says why. */
+int capra_tokenizers_save(const CapraTokenizer* tokenizer, CapraTokenizersText* text);
 void capra_tokenizers_free_text(CapraTokenizersText* text);
 
 #ifdef __cplusplus

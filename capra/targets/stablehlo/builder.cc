@@ -148,15 +148,23 @@ Function FunctionBuilder::finish(const std::vector<ValueId>& results) && {
   const size_t arguments = function_.arguments.size();
   std::vector<bool> used(arguments + function_.operations.size(), false);
   for (const ValueId result : results) used[static_cast<size_t>(result)] = true;
-  for (const Operation& operation : function_.operations) {
-    for (const ValueId operand : operation.operands) used[static_cast<size_t>(operand)] = true;
+  const auto is_left_out = [&](size_t index) {
+    const std::string_view name = function_.operations[index].name;
+    return !used[arguments + index] &&
+           (name == "stablehlo.constant" || name == "stablehlo.dynamic_broadcast_in_dim");
+  };
+  for (size_t i = function_.operations.size(); i-- > 0;) {
+    if (is_left_out(i)) continue;
+    for (const ValueId operand : function_.operations[i].operands) {
+      used[static_cast<size_t>(operand)] = true;
+    }
   }
   Function kept{function_.name, function_.is_private, std::move(function_.arguments), {}, {}};
   std::vector<ValueId> moved(used.size());
   std::iota(moved.begin(), moved.begin() + static_cast<ptrdiff_t>(arguments), 0);
   for (size_t i = 0; i < function_.operations.size(); ++i) {
     Operation& operation = function_.operations[i];
-    if (operation.name == "stablehlo.constant" && !used[arguments + i]) continue;
+    if (is_left_out(i)) continue;
     for (ValueId& operand : operation.operands) operand = moved[static_cast<size_t>(operand)];
     moved[arguments + i] = kept.append(std::move(operation));
   }
@@ -223,21 +231,17 @@ ValueId FunctionBuilder::broadcast(ValueId x, const Shape& shape, std::vector<in
   const TensorType to{from.dtype, shape};
   if (shape.is_static()) {
     // A number is written in its full shape.
-    const auto position = static_cast<size_t>(x);
-    const size_t arguments = function_.arguments.size();
-    if (position >= arguments) {
-      const Operation& source = function_.operations[position - arguments];
-      if (source.name == "stablehlo.constant") {
-        const Array value = source.attribute<Array>("value");
-        if (is_splat(value)) {
-          // No type starts like this, so that no other constant has the key.
-          const std::string key = "=" + to.text() + bytes_key(value);
-          const auto [found, added] = constants_.try_emplace(key, -1);
-          if (added) {
-            found->second = append({"stablehlo.constant", {}, to, {{"value", value}}});
-          }
-          return found->second;
+    const Operation* source = definition(x);
+    if (source != nullptr && source->name == "stablehlo.constant") {
+      const Array value = source->attribute<Array>("value");
+      if (is_splat(value)) {
+        // No type starts like this, so that no other constant has the key.
+        const std::string key = "=" + to.text() + bytes_key(value);
+        const auto [found, added] = constants_.try_emplace(key, -1);
+        if (added) {
+          found->second = append({"stablehlo.constant", {}, to, {{"value", value}}});
         }
+        return found->second;
       }
     }
     return append({"stablehlo.broadcast_in_dim", {x}, to, {{"dims", std::move(dims)}}});
@@ -313,6 +317,21 @@ ValueId FunctionBuilder::iota(const Shape& shape, int64_t axis) {
   if (shape.is_static()) return append({"stablehlo.iota", {}, type, {{"dim", axis}}});
   const ValueId sizes = extents(shape);
   return append({"stablehlo.dynamic_iota", {sizes}, type, {{"dim", axis}}});
+}
+
+const Operation* FunctionBuilder::definition(ValueId value) const {
+  const auto position = static_cast<size_t>(value);
+  const size_t arguments = function_.arguments.size();
+  return position < arguments ? nullptr : &function_.operations[position - arguments];
+}
+
+bool FunctionBuilder::is_repeated_one(ValueId x) const {
+  const Operation* repeated = definition(x);
+  if (repeated == nullptr || repeated->name != "stablehlo.dynamic_broadcast_in_dim") return false;
+  const Operation* source = definition(repeated->operands[0]);
+  if (source == nullptr || source->name != "stablehlo.constant") return false;
+  const auto& value = source->attribute<Array>("value");
+  return value.elements() == 1 && value.f64_at(0) == 1;
 }
 
 ValueId FunctionBuilder::reduce(std::string_view applies, ValueId x, ValueId initial,

@@ -27,7 +27,7 @@ class FunctionBuilder {
   ValueId argument(std::string_view name, TensorType type);
   ValueId append(Operation operation) { return function_.append(std::move(operation)); }
   TensorType type(ValueId value) const { return function_.type(value); }
-  /// The finished function, without constants that nothing uses.
+  /// The finished function, without constants, plain or repeated, that nothing uses.
   Function finish(const std::vector<ValueId>& results) &&;
 
   ValueId constant(const Array& value);
@@ -55,6 +55,10 @@ class FunctionBuilder {
   /// The way back: counts[0] dims of `shape` for the first dim of x, and so on. x is what was made
   /// last where each count is 1.
   ValueId unfold(ValueId x, const Shape& shape, std::vector<int64_t> counts);
+  /// Whether x is the number 1 repeated along dynamic dims.
+  bool is_repeated_one(ValueId x) const;
+  /// The extent as i32[1].
+  ValueId extent(const Dim& dim);
   /// x, or its bits as signed integers where it is unsigned.
   ValueId without_unsigned(ValueId x);
   /// The index along the axis, as i64.
@@ -66,8 +70,8 @@ class FunctionBuilder {
   ValueId extents(const Shape& shape);
 
  private:
+  const Operation* definition(ValueId value) const;
   std::pair<ValueId, int64_t> source_of(const Dim& dim);
-  ValueId extent(const Dim& dim);
   ValueId index_extent(const Dim& dim);
   ValueId dynamic_reshape(ValueId x, const Shape& shape);
 

@@ -115,10 +115,27 @@ ValueId lower_max(FunctionBuilder& builder, const Call& call) {
   return keeping_dims(builder, reduced, call.type.shape, axes);
 }
 
+// How many elements the axes have.
+ValueId count_along(FunctionBuilder& builder, const Shape& shape, const std::vector<int64_t>& axes,
+                    DType dtype) {
+  ValueId count = -1;
+  for (const int64_t axis : axes) {
+    const ValueId extent = builder.convert(builder.extent(shape[axis]), dtype);
+    count = count < 0 ? extent : builder.apply("stablehlo.multiply", {count, extent});
+  }
+  return builder.reshape(count, {});
+}
+
 ValueId lower_sum(FunctionBuilder& builder, const Call& call) {
-  const std::vector<int64_t> axes = axes_of(call, builder.type(call.operands[0]));
+  const TensorType from = builder.type(call.operands[0]);
+  const std::vector<int64_t> axes = axes_of(call, from);
   const DType dtype = call.type.dtype;
   const DType wide = is_half(dtype) ? DType::F32 : dtype;
+  // Compilers would make the ones and add them, and some give up on that.
+  if (!axes.empty() && builder.is_repeated_one(call.operands[0])) {
+    const ValueId count = count_along(builder, from.shape, axes, wide);
+    return builder.convert(builder.broadcast(count, call.type.shape), dtype);
+  }
   const ValueId x = builder.convert(call.operands[0], wide);
   const TensorType scalar{wide, {}};
   const ValueId zero = is_float(wide) ? builder.splat(0.0, scalar) : builder.splat_i64(0, scalar);

@@ -4,9 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
+#include <span>
 #include <utility>
 
-#include "capra/base/new_file.h"
+#include "capra/io/archive_index.h"
+#include "capra/io/safetensors.h"
+#include "capra/targets/stablehlo/embed/embed_script.h"
 #include "capra/targets/stablehlo/emit.h"
 #include "capra/targets/stablehlo/irpa.h"
 
@@ -25,14 +29,61 @@ Result<bool> may_use_chlo(const Target& target, const WriteOptions& options) {
   return options.without.empty();
 }
 
-std::vector<std::string> run_lines(const Module& module) {
-  const std::string archive =
-      module.globals.empty()
-          ? ""
-          : fmt::format(" --parameters={}={}", module.globals.front().scope, kArchiveFile);
-  return {fmt::format("iree-compile $(cat {}) {} -o model.vmfb", kFlagsFile, kProgramFile),
-          fmt::format("iree-run-module --module=model.vmfb --device=local-task --function={}{}",
-                      module.functions.front().name, archive)};
+// The forms of archives, the usual one first.
+struct ArchiveForm {
+  std::string_view name;
+  const char* file;
+};
+constexpr ArchiveForm kArchiveForms[] = {{"irpa", kArchiveFile},
+                                         {"safetensors", "model.safetensors"}};
+
+Result<ArchiveForm> find_archive_form(const std::string& name) {
+  if (name.empty()) return kArchiveForms[0];
+  for (const ArchiveForm& form : kArchiveForms) {
+    if (form.name == name) return form;
+  }
+  return fail("option-invalid", "there is no form of archives '" + name + "'", {},
+              "use irpa or safetensors");
+}
+
+// The data beside the program; an archive that knows no shapes has a file that does.
+Status write_archive(const ArchiveForm& form, std::span<const Global> globals,
+                     const Parameters& parameters, NewFolder& folder) {
+  constexpr const char* kHolds = "the parameters";
+  const std::string path = folder.file(form.file);
+  if (form.name == "safetensors") {
+    std::map<std::string, Array> tensors;
+    for (const Global& global : globals) {
+      CAPRA_ASSIGN(Array data, global_data(global, parameters));
+      tensors.emplace(global.key, std::move(data));
+    }
+    CAPRA_ASSIGN(FileDigest digest, write_safetensors(path, tensors));
+    folder.list(form.file, kHolds, std::move(digest));
+    return {};
+  }
+  ArchiveIndex index;
+  CAPRA_ASSIGN(index.archive, write_irpa(path, globals, parameters));
+  folder.list(form.file, kHolds, index.archive);
+  for (const Global& global : globals) index.parameters.emplace(global.key, global.type);
+  return folder.write(archive_index_path(form.file),
+                      "dtypes and shapes of the parameters, which the archive does not know",
+                      archive_index_text(index));
+}
+
+// An input of ones as the runner takes it, a few for every extent that is not fixed.
+std::string example_input(const TensorType& type) {
+  return fmt::format(" --input={}=1", extents_text(type, "3"));
+}
+
+std::vector<std::string> run_lines(const Module& module, const std::string& archive) {
+  const Function& function = module.functions.front();
+  std::string run = fmt::format(
+      "iree-run-module --module=model.vmfb --device=local-task --function={}", function.name);
+  if (!archive.empty()) {
+    run += fmt::format(" --parameters={}={}", module.globals.front().scope, archive);
+  }
+  for (const Argument& argument : function.arguments) run += example_input(argument.type);
+  return {fmt::format("iree-compile $(cat {}) {} -o model.vmfb", kFlagsFile, kProgramFile), run};
 }
 
 }  // namespace
@@ -41,6 +92,7 @@ Result<WrittenProgram> write(const Target& target, const Graph& graph, const Par
                              const WriteOptions& options, NewFolder& folder) {
   WrittenProgram written;
   CAPRA_ASSIGN(const bool chlo, may_use_chlo(target, options));
+  CAPRA_ASSIGN(const ArchiveForm form, find_archive_form(options.archive));
   CAPRA_ASSIGN(const Module module, emit(graph, parameters,
                                          {.target = &target,
                                           .keep_fused = options.keep_fused,
@@ -50,20 +102,19 @@ Result<WrittenProgram> write(const Target& target, const Graph& graph, const Par
                                           .report = &written.passes,
                                           .approximations = &written.approximations,
                                           .kept = &written.kept}));
-  CAPRA_TRY(write_file(folder.file(kProgramFile), print_module(module)));
-  written.files.emplace_back(kProgramFile);
+  CAPRA_TRY(folder.write(kProgramFile, "the program", print_module(module)));
   if (!module.globals.empty()) {
-    CAPRA_TRY(write_irpa(folder.file(kArchiveFile), module.globals, parameters));
-    written.files.emplace_back(kArchiveFile);
+    CAPRA_TRY(write_archive(form, module.globals, parameters, folder));
+    written.archive = form.file;
   }
   if (target.optimizer.compile_flags != nullptr) written.flags = target.optimizer.compile_flags();
-  CAPRA_TRY(
-      write_file(folder.file(kFlagsFile), fmt::format("{}\n", fmt::join(written.flags, "\n"))));
-  written.files.emplace_back(kFlagsFile);
+  CAPRA_TRY(folder.write(kFlagsFile, "options of the compiler",
+                         fmt::format("{}\n", fmt::join(written.flags, "\n"))));
   for (const Global& global : module.globals) {
     written.parameters.push_back({global.key, global.type});
   }
-  written.run = run_lines(module);
+  written.run = run_lines(module, written.archive);
+  written.embed_script = kEmbedScript;
   return written;
 }
 

@@ -430,6 +430,31 @@ pub unsafe extern "C" fn capra_tokenizers_describe(
 }
 
 /// # Safety
+/// `text` can be written.
+#[no_mangle]
+pub unsafe extern "C" fn capra_tokenizers_save(
+    tokenizer: *const CapraTokenizer,
+    text: *mut CapraTokenizersText,
+) -> c_int {
+    let tokenizer = &(*tokenizer).tokenizer;
+    let saved = guarded(|| {
+        tokenizer
+            .to_string(false)
+            .map_err(|error| (BAD_FILE, error.to_string()))
+    });
+    match saved {
+        Ok(json) => {
+            *text = text_of(json);
+            OK
+        }
+        Err((code, message)) => {
+            *text = text_of(message);
+            code
+        }
+    }
+}
+
+/// # Safety
 /// `text` was filled by this library.
 #[no_mangle]
 pub unsafe extern "C" fn capra_tokenizers_free_text(text: *mut CapraTokenizersText) {

@@ -1,5 +1,5 @@
 // The hash of OpenSSL's libcrypto, which uses the processor's instructions for it.
-#include "capra/base/sha256.h"
+#include "capra/base/hash/sha256.h"
 
 #include <openssl/evp.h>
 

@@ -1,6 +1,6 @@
 // What a build without libcrypto has in its place: a cross build, which takes headers alone.
+#include "capra/base/hash/sha256.h"
 #include "capra/base/result.h"
-#include "capra/base/sha256.h"
 
 namespace capra {
 

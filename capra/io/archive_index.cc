@@ -1,0 +1,137 @@
+// Side files of archives, written and believed.
+#include "capra/io/archive_index.h"
+
+#include <algorithm>
+
+#include "capra/base/buffer.h"
+#include "capra/base/number_text.h"
+#include "capra/io/json_file.h"
+#include "capra/io/safetensors.h"
+
+namespace capra {
+namespace {
+
+constexpr size_t kHashDigits = 64;
+
+Failure invalid(std::string message, const std::string& path) {
+  return fail("archive-index-invalid", std::move(message), path,
+              "export again, or take the file that was written with the archive");
+}
+
+uint64_t bytes_of(const TensorType& type) {
+  return static_cast<uint64_t>(*type.shape.elements()) * dtype_bytes(type.dtype);
+}
+
+Result<TensorType> parse_type(const JsonFile& row) {
+  CAPRA_ASSIGN(const std::string name, row.string("dtype"));
+  const auto dtypes = all_dtypes();
+  const auto dtype = std::ranges::find(dtypes, name, [](DType one) { return dtype_name(one); });
+  if (dtype == dtypes.end()) return invalid("there is no dtype '" + name + "'", row.path());
+  const Json* extents = row.get("shape");
+  if (extents == nullptr || !extents->is_array()) return row.wrong_type("shape", "an array");
+  std::vector<int64_t> sizes;
+  for (const Json& extent : extents->items()) {
+    const std::optional<int64_t> size = extent.as_i64();
+    if (!size || *size < 0) return row.wrong_type("shape", "extents from 0");
+    sizes.push_back(*size);
+  }
+  const TensorType type{*dtype, Shape(sizes)};
+  if (!fits_memory(type)) return invalid("no memory holds " + type.text(), row.path());
+  return type;
+}
+
+}  // namespace
+
+std::string archive_index_path(const std::string& archive) { return archive + ".json"; }
+
+std::string archive_index_text(const ArchiveIndex& index) {
+  Json archive = Json::object();
+  archive.set("bytes", index.archive.bytes).set("sha256", index.archive.sha256);
+  Json parameters = Json::array();
+  for (const auto& [key, type] : index.parameters) {
+    Json shape = Json::array();
+    for (const int64_t size : type.shape.sizes()) shape.push(size);
+    Json row = Json::object();
+    row.set("key", key).set("dtype", dtype_name(type.dtype)).set("shape", std::move(shape));
+    parameters.push(row.set("bytes", bytes_of(type)));
+  }
+  Json document = Json::object();
+  document.set("archive", std::move(archive)).set("parameters", std::move(parameters));
+  return document.text(2) + "\n";
+}
+
+Result<ArchiveIndex> parse_archive_index(std::string_view text, const std::string& path) {
+  CAPRA_ASSIGN(const JsonFile file, JsonFile::parse(text, path));
+  const Json* archive = file.get("archive");
+  if (archive == nullptr) return file.missing("archive", "an object");
+  CAPRA_ASSIGN(const JsonFile described, JsonFile::make(*archive, path + ": archive"));
+  ArchiveIndex index;
+  CAPRA_ASSIGN(const int64_t bytes, described.integer("bytes", 0));
+  index.archive.bytes = static_cast<uint64_t>(bytes);
+  CAPRA_ASSIGN(index.archive.sha256, described.string("sha256"));
+  if (index.archive.sha256.size() != kHashDigits) {
+    return described.wrong_type("sha256", number_text(int64_t{kHashDigits}) + " digits");
+  }
+  const Json* rows = file.get("parameters");
+  if (rows == nullptr || !rows->is_array()) return file.wrong_type("parameters", "an array");
+  for (const Json& row : rows->items()) {
+    CAPRA_ASSIGN(const JsonFile fields, JsonFile::make(row, path + ": parameters"));
+    CAPRA_ASSIGN(std::string key, fields.string("key"));
+    CAPRA_ASSIGN(TensorType type, parse_type(fields));
+    CAPRA_ASSIGN(const int64_t size, fields.integer("bytes", 0));
+    if (static_cast<uint64_t>(size) != bytes_of(type)) {
+      return invalid(key + " has " + number_text(size) + " bytes, " + type.text() + " needs " +
+                         number_text(static_cast<int64_t>(bytes_of(type))),
+                     path);
+    }
+    const std::string place = path + ": " + key;
+    if (!index.parameters.emplace(std::move(key), std::move(type)).second) {
+      return invalid("a key stands there twice", place);
+    }
+  }
+  return index;
+}
+
+Result<ArchiveTypes> read_archive_types(const std::string& path) {
+  if (path.ends_with(".safetensors")) {
+    CAPRA_ASSIGN(const SafetensorsFile file, SafetensorsFile::open(path));
+    ArchiveTypes types;
+    for (const SafetensorsEntry& entry : file.tensors()) {
+      types.emplace(entry.name, TensorType{entry.dtype, Shape(entry.sizes)});
+    }
+    return types;
+  }
+  if (!file_exists(path)) return fail("file-not-found", "there is no such file", path);
+  const std::string beside = archive_index_path(path);
+  if (!file_exists(beside)) {
+    return fail("archive-index-missing", "there is no file that says what the archive holds",
+                beside, "keep the file beside the archive that was written with it");
+  }
+  CAPRA_ASSIGN(const std::string text, read_file(beside));
+  CAPRA_ASSIGN(ArchiveIndex index, parse_archive_index(text, beside));
+  CAPRA_ASSIGN(const FileDigest found, digest_file(path));
+  if (found != index.archive) {
+    return fail("file-changed",
+                "the archive has the SHA-256 " + found.sha256 + ", needed " + index.archive.sha256,
+                path, "use the archive that " + beside + " was written with");
+  }
+  return std::move(index.parameters);
+}
+
+Status check_archived(const ArchiveTypes& held, std::string_view key, std::string_view type,
+                      const std::string& path) {
+  const std::string place = path + ": " + std::string(key);
+  constexpr const char* kHelp = "use an archive that was exported from the same model";
+  const auto found = held.find(key);
+  if (found == held.end()) {
+    return fail("parameter-missing", "the archive has no data for a parameter of the program",
+                place, kHelp);
+  }
+  if (found->second.text() == type) return {};
+  return fail(
+      "parameter-type",
+      "the archive has " + found->second.text() + ", the program takes " + std::string(type), place,
+      kHelp);
+}
+
+}  // namespace capra

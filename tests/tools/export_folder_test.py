@@ -1,0 +1,197 @@
+"""What an exported folder holds: outputs, archives and what is beside them, and what --check refuses."""
+
+import json
+import shutil
+import struct
+
+import driver
+import small_model
+
+LINEAR = """graph @f {
+  %x = input {name = "x"} : f32[n, 2]
+  %w = parameter {path = "layer.weight"} : f32[3, 2]
+  %b = parameter {path = "layer.bias"} : f32[3]
+  %y = linear %x %w %b : f32[n, 3]
+  output %y {name = "y"}
+}
+"""
+# The same keys and sizes: the weight transposed, and of integers.
+TURNED = """graph @f {
+  %x = input {name = "x"} : f32[n, 2]
+  %w = parameter {path = "layer.weight"} : f32[2, 3]
+  %b = parameter {path = "layer.bias"} : f32[3]
+  %y = matmul %x %w
+  %z = add %y %b
+  output %z
+}
+"""
+INTEGERS = """graph @f {
+  %w = parameter {path = "layer.weight"} : i32[3, 2]
+  %b = parameter {path = "layer.bias"} : f32[3]
+  output %w {name = "w"}
+  output %b {name = "b"}
+}
+"""
+# Quiet and signaling NaNs with payloads, infinities, -0, the least subnormal.
+ODD = [0x7FC12345, 0xFFA00001, 0x7F800000, 0xFF800000, 0x80000000, 0x00000001]
+
+
+class ExportFolderTest(small_model.SmallModelTest):
+    needs_tokenizer = False
+
+    def setUp(self):
+        super().setUp()
+        self.graph = self.write("f.tir", LINEAR)
+
+    def parameters(self, name, weight="F32", shape=(3, 2), data=driver.bits([1, 2, 3, 4, 5, 6])):
+        return self.write(name, driver.safetensors({
+            "layer.weight": (weight, list(shape), data), "layer.bias": ("F32", [3], driver.bits([7, 8, 9]))}))
+
+    def export(self, name, subject, *arguments):
+        folder = self.scratch / name
+        return folder, self.document("export", subject, *arguments, "--output", folder)
+
+    def check(self, folder, *arguments):
+        return self.document("export", "--check", folder, *arguments)
+
+    def check_refuses(self, folder, *arguments, error):
+        return self.refused("export", "--check", folder, *arguments, error=error)
+
+    def test_the_archive_has_a_file_with_dtypes_and_shapes(self):
+        folder, report = self.export("p", self.graph, "--parameters", self.parameters("w.safetensors"))
+        self.assertEqual(report["archive"], "model.irpa")
+        index = json.loads((folder / "model.irpa.json").read_text(encoding="utf-8"))
+        self.assertEqual(index["parameters"], [
+            {"key": "layer.bias", "dtype": "f32", "shape": [3], "bytes": 12},
+            {"key": "layer.weight", "dtype": "f32", "shape": [3, 2], "bytes": 24}])
+        listed = {row["file"]: row for row in report["artifacts"]}
+        self.assertEqual(index["archive"]["sha256"], listed["model.irpa"]["sha256"])
+        self.assertEqual(index["archive"]["bytes"], listed["model.irpa"]["bytes"])
+        self.assertEqual(self.check(folder)["parameters"], 2)
+
+    def test_weights_as_safetensors(self):
+        folder, report = self.export(
+            "p", self.graph, "--parameters", self.parameters("w.safetensors"), "--weights", "safetensors")
+        self.assertEqual(report["archive"], "model.safetensors")
+        self.assertFalse((folder / "model.irpa").exists())
+        held = driver.read_safetensors((folder / "model.safetensors").read_bytes())
+        self.assertEqual(held["layer.weight"], ("F32", [3, 2], driver.bits([1, 2, 3, 4, 5, 6])))
+        self.assertIn("--parameters=model=model.safetensors", report["run"][1])
+        self.assertEqual(self.check(folder)["archive"], str(folder / "model.safetensors"))
+        self.refused("export", self.graph, "--weights", "pickle", "--output", self.scratch / "no", error="option-invalid")
+
+    def test_non_finite_values_keep_their_bits(self):
+        data = struct.pack("<6I", *ODD)
+        weights = self.parameters("w.safetensors", data=data)
+        for form in ("irpa", "safetensors"):
+            folder, report = self.export(form, self.graph, "--parameters", weights, "--weights", form)
+            self.assertIn(data, (folder / report["archive"]).read_bytes())
+        folder, _ = self.export("inline", self.graph, "--parameters", weights, "--constants", "inline")
+        text = (folder / "model.mlir").read_text(encoding="utf-8")
+        self.assertIn("0x7FC12345", text)
+        self.assertIn("0xFFA00001", text)
+        self.assertIn("0x7F800000", text)
+        self.assertIn("0xFF800000", text)
+        self.assertIn("-0.0", text)
+
+    def test_an_archive_of_equal_size_and_another_meaning_is_refused(self):
+        good, _ = self.export("good", self.graph, "--parameters", self.parameters("w.safetensors"))
+        for form in ("irpa", "safetensors"):
+            turned, _ = self.export(
+                "turned-" + form, self.write("t.tir", TURNED), "--weights", form,
+                "--parameters", self.parameters("t.safetensors", shape=(2, 3)))
+            message = self.check_refuses(good, "--archive", turned / f"model.{form}", error="parameter-type")
+            self.assertIn("f32[2, 3]", message)
+            self.assertIn("f32[3, 2]", message)
+        other, _ = self.export(
+            "integers", self.write("i.tir", INTEGERS), "--parameters", self.parameters("i.safetensors", weight="I32"))
+        self.check_refuses(good, "--archive", other / "model.irpa", error="parameter-type")
+        without = self.write("b.safetensors", driver.safetensors({"layer.bias": ("F32", [3], driver.bits([7, 8, 9]))}))
+        self.check_refuses(good, "--archive", without, error="parameter-missing")
+
+    def test_what_was_changed_or_is_gone_is_refused(self):
+        folder, _ = self.export("p", self.graph, "--parameters", self.parameters("w.safetensors"))
+        archive = folder / "model.irpa"
+        alone = shutil.copy(archive, self.scratch / "alone.irpa")
+        self.check_refuses(folder, "--archive", alone, error="archive-index-missing")
+        index = (folder / "model.irpa.json").read_text(encoding="utf-8")
+        for broken in ("{", "[]"):
+            self.write("alone.irpa.json", broken)
+            self.refused("export", "--check", folder, "--archive", alone,
+                         error="json-syntax" if broken == "{" else "config-not-object")
+        self.write("alone.irpa.json", index.replace('"bytes": 24', '"bytes": 20'))
+        self.check_refuses(folder, "--archive", alone, error="archive-index-invalid")
+        self.write("alone.irpa.json", index.replace('"f32"', '"f31"', 1))
+        self.check_refuses(folder, "--archive", alone, error="archive-index-invalid")
+        contents = bytearray(archive.read_bytes())
+        contents[contents.index(driver.bits([1, 2, 3]))] ^= 1
+        self.write("alone.irpa", bytes(contents))
+        self.write("alone.irpa.json", index)
+        self.check_refuses(folder, "--archive", alone, error="file-changed")
+        archive.write_bytes(contents)
+        self.check_refuses(folder, error="file-changed")
+        archive.unlink()
+        self.check_refuses(folder, error="file-not-found")
+        self.check_refuses(self.scratch / "none", error="file-not-found")
+
+    def test_programs_of_one_model_share_an_archive(self):
+        whole, report = self.export("whole", self.model, "--length", "4", "--outputs", "pooled")
+        self.assertEqual(report["outputs"], [{"name": "pooled", "type": f"f32[{small_model.HIDDEN}]"}])
+        hidden, other = self.export("hidden", self.model)
+        self.assertEqual(other["outputs"][0]["name"], "hidden")
+        self.assertEqual((whole / "model.irpa").read_bytes(), (hidden / "model.irpa").read_bytes())
+        self.check(whole, "--archive", hidden / "model.irpa")
+        self.check(hidden, "--archive", whole / "model.irpa")
+
+    def test_every_pooling_is_written_for_one_length_and_any(self):
+        for name in ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens",
+                     "lasttoken"):
+            pooling = {"word_embedding_dimension": small_model.HIDDEN, "pooling_mode_mean_tokens": False}
+            pooling["pooling_mode_" + name] = True
+            model = small_model.make(self.scratch / f"model-{name}", pooling=pooling)
+            for length in ("dynamic", "5"):
+                _, report = self.export(f"{name}-{length}", model, "--outputs", "pooled", "--length", length)
+                self.assertEqual(report["outputs"], [{"name": "pooled", "type": f"f32[{small_model.HIDDEN}]"}])
+
+    def test_the_page_has_the_commands_of_the_report(self):
+        folder, report = self.export("p", self.model, "--outputs", "pooled")
+        page = (folder / "README.md").read_text(encoding="utf-8")
+        for line in report["run"]:
+            self.assertIn(line + "\n", page)
+        for words in ("| input | `ids` | `i32[tokens]` |", "| output | `pooled` |", *(
+                f"| `{row['file']}` |" for row in report["artifacts"] if row["file"] != "README.md")):
+            self.assertIn(words, page)
+        self.assertNotIn("embed.py", page)
+
+    def test_refusals(self):
+        self.refused("export", self.model, "--outputs", "words", "--output", self.scratch / "no", error="option-invalid")
+        self.refused("export", self.graph, "--outputs", "pooled", "--output", self.scratch / "no", error="option-invalid")
+        self.refused("export", self.model, error="command-line")
+        self.refused("export", self.model, "--archive", "x", "--output", self.scratch / "no", error="command-line")
+        self.refused("export", "--check", self.model, "--output", self.scratch / "no", error="command-line")
+
+
+class EmbeddingFolderTest(small_model.SmallModelTest):
+    """With a tokenizer: what the script needs."""
+
+    def test_an_embedding_has_its_script_settings_and_tokenizer(self):
+        folder = self.scratch / "p"
+        report = self.document("export", self.model, "--outputs", "embedding", "--output", folder)
+        self.assertEqual(report["outputs"], [{"name": "embedding", "type": f"f32[{small_model.HIDDEN}]"}])
+        settings = json.loads((folder / "embed.json").read_text(encoding="utf-8"))
+        self.assertEqual(settings, {
+            "tokenizer": "tokenizer.json", "prompt": "", "max_length": small_model.LIMIT, "truncation_side": "right",
+            "length": None, "pooling": ["mean"], "normalized": True, "dimension": small_model.HIDDEN, "similarity": ""})
+        tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
+        self.assertIsNone(tokenizer["truncation"])
+        self.assertIsNone(tokenizer["padding"])
+        self.assertEqual(tokenizer["model"]["vocab"], small_model.tokenizer()["model"]["vocab"])
+        self.assertIn("embed.py", (folder / "README.md").read_text(encoding="utf-8"))
+        again = self.scratch / "again"
+        self.document("export", self.model, "--outputs", "embedding", "--output", again)
+        self.assertEqual({path.name: path.read_bytes() for path in folder.iterdir()},
+                         {path.name: path.read_bytes() for path in again.iterdir()})
+
+
+if __name__ == "__main__":
+    driver.main()

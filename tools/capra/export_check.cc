@@ -1,0 +1,82 @@
+// The folder's own words against its files.
+#include "tools/capra/export_check.h"
+
+#include <fmt/format.h>
+
+#include "capra/io/archive_index.h"
+#include "capra/io/json_file.h"
+#include "tools/capra/output.h"
+
+namespace capra::driver {
+namespace {
+
+Result<std::vector<Json>> rows_of(const JsonFile& report, std::string_view key) {
+  const Json* rows = report.get(key);
+  if (rows == nullptr || !rows->is_array()) return report.wrong_type(key, "an array");
+  return std::vector<Json>(rows->items().begin(), rows->items().end());
+}
+
+// A name within the folder.
+Result<std::string> file_name(const JsonFile& row) {
+  CAPRA_ASSIGN(std::string name, row.string("file"));
+  if (name.empty() || name.find('/') != std::string::npos || name.starts_with('.')) {
+    return row.wrong_type("file", "the name of a file in the folder");
+  }
+  return name;
+}
+
+Status check_file(const std::string& folder, const JsonFile& row) {
+  CAPRA_ASSIGN(const std::string name, file_name(row));
+  CAPRA_ASSIGN(const std::string wanted, row.string("sha256"));
+  const std::string path = folder + "/" + name;
+  CAPRA_ASSIGN(const FileDigest found, digest_file(path));
+  if (found.sha256 == wanted) return {};
+  return fail("file-changed", "the file has the SHA-256 " + found.sha256 + ", needed " + wanted,
+              path, "export again, or take the file that the report was written with");
+}
+
+// The dtypes and shapes as text, which is all that is compared.
+Status check_parameters(const std::vector<Json>& rows, const std::string& report,
+                        const std::string& archive) {
+  CAPRA_ASSIGN(const ArchiveTypes held, read_archive_types(archive));
+  for (const Json& one : rows) {
+    CAPRA_ASSIGN(const JsonFile row, JsonFile::make(one, report + ": parameters"));
+    CAPRA_ASSIGN(const std::string key, row.string("name"));
+    CAPRA_ASSIGN(const std::string type, row.string("type"));
+    CAPRA_TRY(check_archived(held, key, type, archive));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<int> check_export(const ExportOptions& options) {
+  const std::string& folder = options.model;
+  CAPRA_ASSIGN(const JsonFile report, JsonFile::open(folder + "/report.json"));
+  CAPRA_ASSIGN(const std::vector<Json> artifacts, rows_of(report, "artifacts"));
+  CAPRA_ASSIGN(const std::vector<Json> parameters, rows_of(report, "parameters"));
+  for (const Json& one : artifacts) {
+    CAPRA_ASSIGN(const JsonFile row, JsonFile::make(one, report.path() + ": artifacts"));
+    CAPRA_TRY(check_file(folder, row));
+  }
+  std::string archive = options.archive;
+  if (archive.empty() && report.has("archive")) {
+    CAPRA_ASSIGN(const std::string own, report.string("archive"));
+    archive = folder + "/" + own;
+  }
+  if (!archive.empty()) CAPRA_TRY(check_parameters(parameters, report.path(), archive));
+  if (options.json) {
+    Json answer = Json::object();
+    answer.set("folder", folder).set("files", static_cast<int64_t>(artifacts.size()));
+    answer.set("archive", archive.empty() ? Json() : Json(archive));
+    answer.set("parameters", static_cast<int64_t>(parameters.size()));
+    return print_result(answer.text(2) + "\n").ok() ? kDone : kBad;
+  }
+  if (!options.quiet) {
+    fmt::print(stderr, "{}: {} files and {} parameters are as they should be\n", folder,
+               artifacts.size(), parameters.size());
+  }
+  return kDone;
+}
+
+}  // namespace capra::driver

@@ -1,0 +1,88 @@
+// The script's settings, and the page.
+#include "tools/capra/export_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capra/base/version.h"
+#include "capra/io/json.h"
+#include "capra/ir/structural_ops.h"
+
+namespace capra::driver {
+namespace {
+
+constexpr const char* kScript = "embed.py";
+constexpr const char* kSettings = "embed.json";
+constexpr const char* kTokenizer = "tokenizer.json";
+
+template <class Attrs>
+std::string port_rows(const Graph& graph, const std::vector<NodeId>& ids, std::string_view role) {
+  std::string rows;
+  for (const NodeId id : ids) {
+    rows += fmt::format("| {} | `{}` | `{}` |\n", role, graph.node(id).attrs_as<Attrs>().name,
+                        graph.node(id).type.text());
+  }
+  return rows;
+}
+
+}  // namespace
+
+Status write_embed_script(const ModelProgram& model, const Graph& graph,
+                          const WrittenProgram& written, NewFolder& folder) {
+  const Dim tokens = graph.node(graph.inputs()[0]).type.shape[0];
+  Json poolings = Json::array();
+  for (const Pooling one : model.head.poolings()) poolings.push(pooling_name(one));
+  Json settings = Json::object();
+  settings.set("tokenizer", kTokenizer).set("prompt", model.prompt);
+  settings.set("max_length", tokens.is_static() ? std::min(tokens.size(), model.limit.tokens)
+                                                : model.limit.tokens);
+  settings.set("truncation_side", model.config.truncate_left ? "left" : "right");
+  settings.set("length", tokens.is_static() ? Json(tokens.size()) : Json());
+  settings.set("pooling", std::move(poolings)).set("normalized", model.head.normalizes());
+  settings.set("dimension", model.head.dimension()).set("similarity", model.config.similarity);
+  CAPRA_TRY(folder.write(kScript, "embeds texts with the program", written.embed_script));
+  CAPRA_TRY(folder.write(kSettings, "what the script is told of texts", settings.text(2) + "\n"));
+  return folder.write(kTokenizer, "the tokenizer", model.tokenizer_json);
+}
+
+std::string export_readme(const Graph& graph, const WrittenProgram& written, bool is_model,
+                          const NewFolder& folder) {
+  std::string page =
+      fmt::format("# {}\n\nA program that capra {} wrote. To compile and run it, here:\n\n```sh\n",
+                  graph.name(), version());
+  for (const std::string& line : written.run) page += line + "\n";
+  page += "```\n";
+  std::string files;
+  bool embeds = false;
+  for (const FolderFile& file : folder.files()) {
+    embeds = embeds || file.name == kScript;
+    files += fmt::format("| `{}` | {} |\n", file.name, file.holds);
+  }
+  if (embeds) {
+    page += fmt::format(
+        "\nTo embed texts, one a line or one an argument; a row of JSON a text comes out:\n\n"
+        "```sh\npython3 -m pip install iree-base-compiler iree-base-runtime numpy tokenizers\n"
+        "python3 {} 'a text' 'another'\n```\n",
+        kScript);
+  }
+  page += "\n| | name | type |\n|---|---|---|\n";
+  page += port_rows<InputAttrs>(graph, graph.inputs(), "input");
+  page += port_rows<OutputAttrs>(graph, graph.outputs(), "output");
+  page +=
+      "\nA name in a type stands for any number. The commands above give every input ones; an "
+      "array is "
+      "given as\n`--input=@x.npy`.\n";
+  if (is_model) {
+    page += "The input is the token ids of one text, special tokens included.\n";
+  }
+  page += "\n| file | holds |\n|---|---|\n" + files;
+  page += "| `report.json` | what was written and changed, with the SHA-256 of every file |\n";
+  page +=
+      "\n`capra export --check FOLDER` compares the files with the report, and the archive with "
+      "what the program "
+      "takes.\n";
+  return page;
+}
+
+}  // namespace capra::driver

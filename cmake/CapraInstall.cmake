@@ -7,10 +7,11 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/capra ${PROJECT_SOURCE_DIR}/models
   FILES_MATCHING PATTERN "*.h"
   PATTERN "targets" EXCLUDE
   PATTERN "tokenizers_c" EXCLUDE)
-# Of a target its record is public, and the choice of an instruction set; rows and kernels are not.
+# Of a target its record is public, the programs it has in memory, and the choice of an instruction set; rows and
+# kernels are not.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/capra/targets
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/capra
-  FILES_MATCHING PATTERN "target.h" PATTERN "all_targets.h" PATTERN "isa.h"
+  FILES_MATCHING PATTERN "target.h" PATTERN "module.h" PATTERN "all_targets.h" PATTERN "isa.h"
   PATTERN "kernels" EXCLUDE)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/include/capra DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET capra_driver)

@@ -102,6 +102,8 @@ constexpr DiagnosticCode kCodes[] = {
     {"pooling-size", "a pooling is declared for another hidden size than the encoder's"},
     {"pooling-unknown", "a pooling is named that is not known"},
     {"program-illegal", "a chip's program accesses what is not there"},
+    {"program-invalid", "a pass left a program that breaks a rule every program obeys"},
+    {"program-pass-dialect", "a target has a program pass for a dialect that it does not write"},
     {"range-invalid", "no scale of integers can be chosen from a range"},
     {"rank-unsupported", "a tensor has more dims than can be executed"},
     {"reference-shape", "a reference tensor has another shape than what it is compared with"},

@@ -17,6 +17,11 @@ bool operator==(const Note& a, const Note& b) {
   return std::bit_cast<uint64_t>(*x) == std::bit_cast<uint64_t>(*y);
 }
 
+bool operator==(const TapeEntry& a, const TapeEntry& b) {
+  return a.op == b.op && a.operands == b.operands && attrs_equal(a.attrs, b.attrs) &&
+         a.type == b.type && a.path == b.path && a.notes == b.notes;
+}
+
 TraceSink::TraceSink(std::string name) { tape_.name = std::move(name); }
 
 Context TraceSink::begin(std::string name) {

@@ -27,12 +27,14 @@ struct TapeEntry {
   TensorType type;
   std::string path;  ///< scope of the model, `encoder.layer.3.attention`; may be empty
   std::vector<Note> notes = {};
+  friend bool operator==(const TapeEntry& a, const TapeEntry& b);
 };
 
 /// Calls in the order in which they were made. Inputs, parameters and outputs are entries too.
 struct Tape {
   std::string name;
   std::vector<TapeEntry> entries;
+  friend bool operator==(const Tape&, const Tape&) = default;
 };
 
 /// Records calls on a tape. Holds no tensor data other than constants given by the program.

@@ -1,6 +1,7 @@
 // The rules that every graph obeys.
 #include "capra/ir/verify.h"
 
+#include <algorithm>
 #include <set>
 
 #include "capra/base/number_text.h"
@@ -157,5 +158,21 @@ class Verifier {
 }  // namespace
 
 Status verify(const Graph& graph) { return Verifier(graph).run(); }
+
+Status verify(const Tape& tape) {
+  for (size_t i = 0; i < tape.entries.size(); ++i) {
+    const TapeEntry& entry = tape.entries[i];
+    const auto known = [&](int32_t operand) {
+      return operand >= -1 && operand < static_cast<int32_t>(i);
+    };
+    if (entry.op != nullptr && std::ranges::all_of(entry.operands, known)) continue;
+    return fail(
+        "graph-invalid",
+        entry.op == nullptr ? "the entry has no op" : "an operand does not come before its user",
+        tape.name + ": entry " + number_text(static_cast<int64_t>(i)) +
+            (entry.path.empty() ? "" : " @ " + entry.path));
+  }
+  return verify(build_graph(tape));
+}
 
 }  // namespace capra

@@ -12,4 +12,7 @@ namespace capra {
 /// `schedule-invalid` for a hint that the op does not allow, `at` the node.
 Status verify(const Graph& graph);
 
+/// The same of the graph that a tape is.
+Status verify(const Tape& tape);
+
 }  // namespace capra

@@ -1,6 +1,9 @@
 // Names of effects and nodes; the approximations of a graph.
 #include "capra/passes/pass.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "capra/base/number_text.h"
 #include "capra/ir/structural_ops.h"
 #include "capra/ir/text.h"
@@ -76,6 +79,12 @@ std::string_view numeric_effect_name(NumericEffect effect) {
       return "approximate";
   }
   return "";
+}
+
+void PassReport::append(PassReport&& later) {
+  std::ranges::move(later.changes, std::back_inserter(changes));
+  std::ranges::move(later.rewrites, std::back_inserter(rewrites));
+  std::ranges::move(later.lines, std::back_inserter(lines));
 }
 
 std::vector<Approximation> approximations(const Graph& graph) {

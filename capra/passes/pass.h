@@ -48,11 +48,24 @@ struct Approximation {
 /// All nodes of a graph, those in groups included, that carry the note `legalizedFrom`.
 std::vector<Approximation> approximations(const Graph& graph);
 
+/// One run of a pass that changed something.
+struct PassChange {
+  std::string_view stage;  ///< `tape`, `graph` or `program`
+  std::string subject;     ///< name of the graph
+  std::string pass;
+  NumericEffect effect = NumericEffect::Exact;
+  int64_t before = 0;  ///< entries of the tape, nodes of the graph or operations of the program
+  int64_t after = 0;
+};
+
 /// What passes did, in order.
 struct PassReport {
+  std::vector<PassChange> changes;
   std::vector<Rewrite> rewrites;
   std::vector<std::string>
       lines;  ///< `GELU_APPROX_LEGALIZED node=...`: one a rewrite that must be said
+
+  void append(PassReport&& later);
 };
 
 /// Runs one op on data: a target's own executor, so that folding gives the bits of running. An

@@ -2,9 +2,7 @@
 #include "capra/passes/pipeline.h"
 
 #include <algorithm>
-#include <string>
 
-#include "capra/base/number_text.h"
 #include "capra/ir/verify.h"
 #include "capra/passes/gelu_tanh.h"
 #include "capra/passes/passes.h"
@@ -85,35 +83,14 @@ const Pass* find_pass(std::string_view name) {
 
 Result<Graph> run_passes(const Graph& graph, PassList passes, PassContext& context,
                          const PipelineOptions& options) {
-  if (options.verify_each) CAPRA_TRY(verify(graph));
-  Graph current = graph;
-  const int rounds =
-      options.max_rounds > 0 ? options.max_rounds : 16 + static_cast<int>(graph.size());
-  for (int round = 0; round < rounds; ++round) {
-    bool changed = false;
-    for (const Pass* pass : passes) {
-      CAPRA_ASSIGN(Graph next, pass->run(current, context));
-      if (next == current) continue;
-      changed = true;
-      current = std::move(next);
-      if (options.verify_each) {
-        if (Status sound = verify(current); !sound.ok()) {
-          Diagnostic diagnostic = sound.error();
-          diagnostic.message = "after " + std::string(pass->name) + ": " + diagnostic.message;
-          diagnostic.internal = true;
-          return fail(std::move(diagnostic));
-        }
-      }
-      if (options.after_change) options.after_change(*pass, current);
-    }
-    if (!changed) return current;
-  }
-  std::string names;
-  for (const Pass* pass : passes) names += (names.empty() ? "" : ", ") + std::string(pass->name);
-  return fail({"passes-unsettled",
-               "the passes still changed the graph after " + number_text(int64_t{rounds}) +
-                   " rounds: " + names,
-               graph.name(), "", true});
+  const PassStage<Graph, Pass> stage{.name = "graph",
+                                     .subject = graph.name(),
+                                     .run = [](const Pass& pass, const Graph& now,
+                                               PassContext& known) { return pass.run(now, known); },
+                                     .verify = [](const Graph& now) { return verify(now); },
+                                     .size = [](const Graph& now) { return int64_t{now.size()}; },
+                                     .after_change = options.after_change};
+  return run_to_fixed_point(graph, passes, stage, context, options.verify_each, options.max_rounds);
 }
 
 }  // namespace capra

@@ -31,6 +31,9 @@ struct WriteOptions {
   /// Form of the file with the data that stand beside the program, by the name the target gives it;
   /// empty: as the target has it.
   std::string archive = {};
+  /// Options for the program's compiler, in the place of the target's of the same name.
+  std::vector<std::string> flags = {};
+  bool verify_each = false;  ///< runs the verifiers after each pass
 };
 
 /// A node that stands in the program as one op of the program's language.

@@ -1,10 +1,14 @@
-// Finding targets, and the way from a traced graph to an executable.
+// Finding targets, the stages, and the ways from a traced graph to an executable or a program.
 #include "capra/runtime/target.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "capra/ir/verify.h"
+#include "capra/passes/graph_rewriter.h"
 #include "capra/passes/passes.h"
 #include "capra/runtime/narrowed_sink.h"
+#include "capra/runtime/stages.h"
 
 namespace capra {
 namespace {
@@ -34,6 +38,21 @@ const Target* eager_owner(const Target& target) {
   return owner;
 }
 
+// The target's own list; in front of it the core passes it does not name, and at its end what makes
+// the graph legal.
+std::vector<const Pass*> graph_passes(const Target& whole, const PassContext& context) {
+  const PassList own =
+      whole.optimizer.dag_passes == nullptr ? PassList() : whole.optimizer.dag_passes();
+  std::vector<const Pass*> passes;
+  for (const Pass* core : core_passes()) {
+    if (std::ranges::find(own, core) == own.end()) passes.push_back(core);
+  }
+  passes.insert(passes.end(), own.begin(), own.end());
+  const bool legalizes = std::ranges::find(own, &kLegalize) != own.end();
+  if (context.table != nullptr && !legalizes) passes.push_back(&kLegalize);
+  return passes;
+}
+
 }  // namespace
 
 Target resolved(const Target& target) {
@@ -42,6 +61,7 @@ Target resolved(const Target& target) {
     take_where_null(whole.table, base->table);
     take_where_null(whole.optimizer.tape_passes, base->optimizer.tape_passes);
     take_where_null(whole.optimizer.dag_passes, base->optimizer.dag_passes);
+    take_where_null(whole.optimizer.program_passes, base->optimizer.program_passes);
     take_where_null(whole.optimizer.granularity, base->optimizer.granularity);
     take_where_null(whole.optimizer.compile_flags, base->optimizer.compile_flags);
     take_where_null(whole.optimizer.constants, base->optimizer.constants);
@@ -107,35 +127,63 @@ Result<Graph> approximate_for(const Target& target, Graph graph, std::vector<std
   return graph;
 }
 
-Result<Graph> run_tape_passes(const Target& target, Graph graph, PassContext& context) {
+Result<Graph> run_tape_passes(const Target& target, Graph graph, PassContext& context,
+                              bool verify_each) {
   const Target whole = resolved(target);
   if (whole.optimizer.tape_passes == nullptr) return graph;
-  Tape tape = build_tape(graph);
-  for (const TapePass* pass : whole.optimizer.tape_passes()) {
-    CAPRA_ASSIGN(tape, pass->run(std::move(tape), context));
-  }
+  graph = inline_groups(std::move(graph), [](const Graph&, NodeId) { return true; });
+  const PassStage<Tape, TapePass> stage{
+      .name = "tape",
+      .subject = graph.name(),
+      .run = [](const TapePass& pass, const Tape& now,
+                PassContext& known) { return pass.run(now, known); },
+      .verify = [](const Tape& now) { return verify(now); },
+      .size = [](const Tape& now) { return static_cast<int64_t>(now.entries.size()); }};
+  CAPRA_ASSIGN(Tape tape, run_to_fixed_point(build_tape(graph), whole.optimizer.tape_passes(),
+                                             stage, context, verify_each));
   return build_graph(std::move(tape));
+}
+
+Result<Graph> run_graph_passes(const Target& target, const Graph& graph, PassContext& context,
+                               const PipelineOptions& options) {
+  CAPRA_ASSIGN(const Graph core, run_passes(graph, core_passes(), context, options));
+  return run_passes(core, graph_passes(resolved(target), context), context, options);
+}
+
+Status check_program_passes(const Target& target, std::string_view dialect) {
+  const Target whole = resolved(target);
+  if (whole.optimizer.program_passes == nullptr) return {};
+  for (const ProgramPass* pass : whole.optimizer.program_passes()) {
+    if (pass->dialect == dialect) continue;
+    const std::string written =
+        dialect.empty() ? "runs graphs and writes no program" : "writes " + std::string(dialect);
+    return fail("program-pass-dialect",
+                "program pass " + std::string(pass->name) + " acts on " +
+                    std::string(pass->dialect) + "; target " + std::string(whole.name) + " " +
+                    written,
+                {},
+                "take the pass out of the target, or derive the target from one that writes " +
+                    std::string(pass->dialect));
+  }
+  return {};
 }
 
 Result<Graph> optimize(const Target& target, Graph graph, const Parameters& parameters,
                        const CompileOptions& options) {
   const Target whole = resolved(target);
-  const TargetOptimizer& hooks = whole.optimizer;
   PassContext context{.table = whole.table,
                       .granularity = granularity_of(whole),
                       .target = whole.name,
                       .evaluate = eager_evaluator(target, options.pool),
                       .parameters = &parameters};
+  const PipelineOptions pipeline{.verify_each = options.verify_each};
   if (options.optimize) {
-    CAPRA_ASSIGN(graph, run_tape_passes(whole, std::move(graph), context));
-    CAPRA_ASSIGN(graph, run_passes(graph, core_passes(), context));
-    if (hooks.dag_passes != nullptr) {
-      CAPRA_ASSIGN(graph, run_passes(graph, hooks.dag_passes(), context));
-    }
+    CAPRA_ASSIGN(graph, run_tape_passes(whole, std::move(graph), context, options.verify_each));
+    CAPRA_ASSIGN(graph, run_graph_passes(whole, graph, context, pipeline));
   } else {
     std::vector<const Pass*> passes = approximating_passes(whole);
     if (whole.table != nullptr) passes.push_back(&kLegalize);
-    CAPRA_ASSIGN(graph, run_passes(graph, passes, context));
+    CAPRA_ASSIGN(graph, run_passes(graph, passes, context, pipeline));
   }
   if (options.report != nullptr) *options.report = std::move(context.report);
   return graph;
@@ -151,6 +199,7 @@ Result<std::unique_ptr<Executable>> compile(const Target& target, Graph graph,
                 "choose a target that runs, such as cpu");
   }
   if (whole.write == nullptr) {
+    CAPRA_TRY(check_program_passes(whole, {}));
     CAPRA_ASSIGN(graph, optimize(target, std::move(graph), parameters, options));
   }
   return whole.compile(whole, graph, parameters, options);
@@ -163,6 +212,20 @@ Status check_writes(const Target& target) {
               "choose a target that writes programs, or one that derives from such a target");
 }
 
+std::vector<std::string> with_flags(std::vector<std::string> flags,
+                                    const std::vector<std::string>& more) {
+  const auto name = [](const std::string& flag) { return flag.substr(0, flag.find('=')); };
+  for (const std::string& flag : more) {
+    const auto same = std::ranges::find(flags, name(flag), name);
+    if (same == flags.end()) {
+      flags.push_back(flag);
+    } else {
+      *same = flag;
+    }
+  }
+  return flags;
+}
+
 Result<WrittenProgram> write_program(const Target& target, const Graph& graph,
                                      const Parameters& parameters, WriteOptions options,
                                      NewFolder& folder) {
@@ -171,6 +234,13 @@ Result<WrittenProgram> write_program(const Target& target, const Graph& graph,
   if (!options.constants) {
     const auto own = whole.optimizer.constants;
     options.constants = own == nullptr ? ConstantPlacement() : own();
+  }
+  const auto own = whole.optimizer.compile_flags;
+  options.flags = with_flags(own == nullptr ? std::vector<std::string>() : own(), options.flags);
+  for (const std::string& flag : options.flags) {
+    if (!flag.empty() && flag.find_first_of(" \t\r\n") == std::string::npos) continue;
+    return fail("option-invalid", "'" + flag + "' is no flag that a line of a file can hold", {},
+                "give one flag without white space");
   }
   return whole.write(whole, graph, parameters, options, folder);
 }

@@ -21,7 +21,8 @@
 
 namespace capra {
 
-/// A change of the linear record, before there is a graph.
+/// A change of the linear record, before there is a graph. One that finds nothing to do returns
+/// what it was given.
 struct TapePass {
   std::string_view name;
   std::string_view summary;  ///< one sentence
@@ -29,11 +30,25 @@ struct TapePass {
   Result<Tape> (*run)(Tape tape, PassContext& context) = nullptr;
 };
 
+/// A change of a written program, before it is printed.
+struct ProgramPass {
+  std::string_view name;
+  std::string_view summary;  ///< one sentence
+  NumericEffect effect = NumericEffect::Exact;
+  std::string_view dialect;  ///< the target's word for the language it writes
+  /// `program` points to the dialect's module; each dialect has a function that makes such records.
+  Status (*run)(void* program, PassContext& context) = nullptr;
+};
+
 /// What a target adds to compilation. Each hook may be null: the base's, or nothing.
 struct TargetOptimizer {
-  std::span<const TapePass* const> (*tape_passes)() = nullptr;  ///< run once, in order
-  /// Run to a fixed point after the core passes; where the target has a table, they legalize by it.
+  /// Run to a fixed point on the tape.
+  std::span<const TapePass* const> (*tape_passes)() = nullptr;
+  /// Run to a fixed point on the graph, with the core passes before them; where the target has a
+  /// table and `legalize` is not among them it comes last.
   PassList (*dag_passes)() = nullptr;
+  /// Run to a fixed point on the program, in the form its dialect has in memory.
+  std::span<const ProgramPass* const> (*program_passes)() = nullptr;
   /// What `legalize` leaves whole beside the ops that the table has rows for.
   Granularity (*granularity)() = nullptr;
   /// Options for the compiler of the programs that the target writes, one each.
@@ -63,6 +78,7 @@ struct CompileOptions {
   std::shared_ptr<ThreadPool> pool = nullptr;
   /// Where to write what passes did, or null.
   PassReport* report = nullptr;
+  bool verify_each = false;  ///< runs the verifier after each pass
   /// Of targets that run the programs they write.
   WriteOptions program = {};
   ToolOptions tools = {};
@@ -86,8 +102,8 @@ struct Target {
                                                  const Parameters& parameters,
                                                  const CompileOptions& options) = nullptr;
   /// Writes a traced graph and the data of its parameters as a program, in files of `folder`. The
-  /// hooks are those of `target`, which is resolved; `options.constants` is there. Call it by
-  /// `write_program`.
+  /// hooks are those of `target`, which is resolved; `options.constants` is there, and
+  /// `options.flags` are all there are. Call it by `write_program`.
   Result<WrittenProgram> (*write)(const Target& target, const Graph& graph,
                                   const Parameters& parameters, const WriteOptions& options,
                                   NewFolder& folder) = nullptr;
@@ -121,12 +137,8 @@ Evaluator eager_evaluator(const Target& target, std::shared_ptr<ThreadPool> pool
 Result<Graph> approximate_for(const Target& target, Graph graph,
                               std::vector<std::string>* lines = nullptr);
 
-/// The graph after the target's tape passes.
-Result<Graph> run_tape_passes(const Target& target, Graph graph, PassContext& context);
-
-/// Runs the passes in the order of the architecture (tape passes, core passes, the target's own)
-/// and returns the graph that the target compiles. Fails with a pass's diagnostic or
-/// `op-not-legal`.
+/// What happens to a traced graph on the way to the graph that the target compiles (stages.h).
+/// Fails with a pass's diagnostic or `op-not-legal`.
 Result<Graph> optimize(const Target& target, Graph graph, const Parameters& parameters,
                        const CompileOptions& options = {});
 
@@ -138,8 +150,13 @@ Result<std::unique_ptr<Executable>> compile(const Target& target, Graph graph,
 /// Fails with `target-writes-nothing` unless the target, or a base of it, writes programs.
 Status check_writes(const Target& target);
 
+/// `flags` and `more`, which stand in the place of those with the same name (up to a `=`).
+std::vector<std::string> with_flags(std::vector<std::string> flags,
+                                    const std::vector<std::string>& more);
+
 /// Writes a traced graph as a program of the target, in files of `folder`. Fails with
-/// `target-writes-nothing`, and as the target's `write` does.
+/// `target-writes-nothing`, `option-invalid` for a flag with white space, and as the target's
+/// `write` does.
 Result<WrittenProgram> write_program(const Target& target, const Graph& graph,
                                      const Parameters& parameters, WriteOptions options,
                                      NewFolder& folder);

@@ -135,6 +135,10 @@ void add_policies(CLI::App& app, PolicyOptions& policies) {
       ->allow_extra_args(false);
 }
 
+void add_verify_each(CLI::App& app, bool& verify_each) {
+  app.add_flag("--verify-each", verify_each, "run the verifier after each pass")->group(kRunning);
+}
+
 void add_model(CLI::App& app, ModelOptions& options, const char* what) {
   app.add_option("model", options.model, what)->required()->option_text("MODEL");
   EmbeddingOptions& embedding = options.embedding;
@@ -269,6 +273,7 @@ void declare_graph(CLI::App& app, GraphOptions& options) {
         kModel)
       ->check(CLI::PositiveNumber);
   app.add_flag("--states", options.states, "also output every intermediate state")->group(kModel);
+  add_verify_each(app, options.verify_each);
   example(app, "capra graph all-MiniLM-L6-v2 --stage legal --format svg > legal.svg");
 }
 
@@ -278,8 +283,7 @@ void declare_opt(CLI::App& app, OptOptions& options) {
       ->required()
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_flag("--verify-each", options.verify_each, "run the verifier after each pass")
-      ->group(kRunning);
+  add_verify_each(app, options.verify_each);
   app.add_flag("--print-after-all", options.print_after_all,
                "print after each pass that changed it")
       ->group(kOutput);
@@ -326,6 +330,12 @@ void declare_export(CLI::App& app, ExportOptions& options) {
       ->delimiter(',')
       ->allow_extra_args(false);
   add_no_chlo(app, options.write.without);
+  takes(app.add_option("--flag", options.write.flags,
+                       "for the program's compiler, --flag=--name=value; repeatable"),
+        "FLAG", kRunning)
+      ->take_all()
+      ->allow_extra_args(false);
+  add_verify_each(app, options.write.verify_each);
   takes(app.add_option("--length", options.length, "a number of tokens, or dynamic (default)"), "N",
         kModel);
   takes(app.add_option("--outputs", options.outputs, "hidden (default), pooled or embedding"),

@@ -69,6 +69,7 @@ struct GraphOptions : ModelOptions {
   std::string form = "packed";    ///< --sequence: packed or single
   std::optional<int64_t> length;  ///< --length: a fixed number of tokens
   bool states = false;
+  bool verify_each = false;
 };
 
 struct OptOptions : OutputOptions {

@@ -5,6 +5,7 @@
 
 #include "capra/base/version.h"
 #include "capra/ir/structural_ops.h"
+#include "tools/capra/pass_report.h"
 
 namespace capra::driver {
 namespace {
@@ -71,16 +72,6 @@ Json approximations_json(const std::vector<Approximation>& approximations) {
   return rows;
 }
 
-Json rewrites_json(const std::vector<Rewrite>& rewrites) {
-  Json rows = Json::array();
-  for (const Rewrite& rewrite : rewrites) {
-    Json row = Json::object();
-    row.set("pass", rewrite.pass).set("rule", rewrite.rule).set("node", rewrite.node);
-    rows.push(row.set("note", rewrite.note));
-  }
-  return rows;
-}
-
 }  // namespace
 
 Json export_report(const Target& target, const Graph& graph, const WrittenProgram& written,
@@ -96,6 +87,7 @@ Json export_report(const Target& target, const Graph& graph, const WrittenProgra
   document.set("composites", composites_json(written.kept));
   document.set("kept_fused", kept_json(written.kept));
   document.set("approximations", approximations_json(written.approximations));
+  document.set("passes", changes_json(written.passes.changes));
   document.set("rewrites", rewrites_json(written.passes.rewrites));
   document.set("flags", strings_json(written.flags)).set("run", strings_json(written.run));
   document.set("archive", written.archive.empty() ? Json() : Json(written.archive));

@@ -10,13 +10,13 @@
 #include "capra/ops/all_ops.h"
 #include "capra/passes/approximate.h"
 #include "capra/passes/pipeline.h"
-#include "capra/passes/rewrite_forms.h"
 #include "capra/targets/all_targets.h"
 #include "models/embedding_parts.h"
 #include "tools/capra/command.h"
 #include "tools/capra/graph_drawing.h"
 #include "tools/capra/model_explorer.h"
 #include "tools/capra/output.h"
+#include "tools/capra/pass_report.h"
 #include "tools/capra/policies.h"
 
 namespace capra::driver {
@@ -116,7 +116,8 @@ Result<int> run_graph(const GraphOptions& options) {
     return kDone;
   }
   if (options.stage == "legal") {
-    CAPRA_ASSIGN(subject.graph, optimize(*target, std::move(subject.graph), subject.parameters));
+    CAPRA_ASSIGN(subject.graph, optimize(*target, std::move(subject.graph), subject.parameters,
+                                         {.verify_each = options.verify_each}));
   } else if (options.stage != "graph") {
     return fail("option-invalid", "there is no stage '" + options.stage + "'", "--stage",
                 "use tape, graph or legal");
@@ -172,14 +173,9 @@ Result<int> run_opt(const OptOptions& options) {
   CAPRA_ASSIGN(const Graph result, run_passes(graph, passes, context, pipeline));
   if (options.json) {
     Json document = Json::object();
-    Json rewrites = Json::array();
-    for (const Rewrite& rewrite : context.report.rewrites) {
-      Json row = Json::object();
-      row.set("pass", rewrite.pass).set("rule", rewrite.rule).set("node", rewrite.node);
-      const RewriteForms forms = forms_of(rewrite);
-      rewrites.push(row.set("before", forms.before).set("after", forms.after));
-    }
-    document.set("graph", graph_json(result)).set("rewrites", std::move(rewrites));
+    document.set("graph", graph_json(result));
+    document.set("passes", changes_json(context.report.changes));
+    document.set("rewrites", rewrites_json(context.report.rewrites));
     CAPRA_TRY(print_result(document.text(2) + "\n"));
     return kDone;
   }

@@ -17,10 +17,10 @@
 #include "capra/ops/all_ops.h"
 #include "capra/ops/constant.h"
 #include "capra/passes/graph_rewriter.h"
-#include "capra/passes/passes.h"
 #include "capra/passes/pipeline.h"
 #include "capra/passes/policy/annotate_schedule.h"
 #include "capra/passes/policy/prepare_parameters.h"
+#include "capra/runtime/stages.h"
 #include "capra/targets/stablehlo/irpa.h"
 #include "capra/targets/stablehlo/ops.h"
 
@@ -142,6 +142,15 @@ Result<Dictionary> schedule_attribute(const Graph& graph) {
   return labels;
 }
 
+// What a target that derives may call legal: its rows of ops that have a form here.
+std::vector<const OpRow*> rows_with_forms(const OpTable& own, const OpTable& forms) {
+  const OpTable& chosen = &own == &kOpTable ? forms : own;
+  std::vector<const OpRow*> rows;
+  std::ranges::copy_if(chosen.rows(), std::back_inserter(rows),
+                       [&](const OpRow* row) { return forms.names(*row->op); });
+  return rows;
+}
+
 class Emitter {
  public:
   Emitter(const Target& target, const Parameters& parameters, const EmitOptions& options,
@@ -150,11 +159,13 @@ class Emitter {
         parameters_(parameters),
         options_(options),
         forms_(options.chlo ? kOpTable : kOpTableWithoutChlo),
+        rows_(rows_with_forms(*target.table, forms_)),
         granularity_{kept} {}
 
   Result<Module> run(const Graph& graph) {
+    CAPRA_TRY(check_program_passes(target_, kDialect));
     PassContext context = context_with(granularity_);
-    CAPRA_ASSIGN(Graph taped, run_tape_passes(target_, graph, context));
+    CAPRA_ASSIGN(Graph taped, run_tape_passes(target_, graph, context, options_.verify_each));
     take_report(std::move(context.report));
     note_approximations(taped);
     CAPRA_ASSIGN(schedule_, schedule_attribute(taped));
@@ -169,22 +180,41 @@ class Emitter {
     }
     // The bodies follow in the order of their first use.
     for (Function& body : bodies_) module_.functions.push_back(std::move(body));
-    return std::move(module_);
+    return changed_by_target(std::move(module_), legal.name());
   }
 
  private:
+  Result<Module> changed_by_target(Module module, const std::string& name) const {
+    PassContext context = context_with(granularity_);
+    const PassStage<Module, ProgramPass> stage{
+        .name = "program",
+        .subject = name,
+        .run = nullptr,
+        .verify = verify_module,
+        .size = [](const Module& now) {
+          int64_t operations = 0;
+          for (const Function& function : now.functions) {
+            operations += static_cast<int64_t>(function.operations.size());
+          }
+          return operations;
+        }};
+    Result<Module> changed = run_program_passes(target_, kDialect, std::move(module), stage,
+                                                context, options_.verify_each);
+    // What a pass broke is not printed.
+    if (changed.ok() && !context.report.changes.empty()) CAPRA_TRY(verify_module(*changed));
+    take_report(std::move(context.report));
+    return changed;
+  }
+
   PassContext context_with(Granularity granularity) const {
-    return {.table = &forms_,
+    return {.table = &table_,
             .granularity = granularity,
             .target = target_.name,
             .parameters = &parameters_};
   }
 
   void take_report(PassReport&& from) const {
-    if (options_.report == nullptr) return;
-    PassReport& report = *options_.report;
-    std::ranges::move(from.rewrites, std::back_inserter(report.rewrites));
-    std::ranges::move(from.lines, std::back_inserter(report.lines));
+    if (options_.report != nullptr) options_.report->append(std::move(from));
   }
 
   // A decomposition takes the place of a node with its notes, so these are read on the way.
@@ -209,20 +239,16 @@ class Emitter {
 
   Result<Graph> legalized(Graph graph, Granularity granularity) {
     PassContext context = context_with(granularity);
-    const PassList core = core_passes();
-    std::vector<const Pass*> passes(core.begin(), core.end());
-    if (target_.optimizer.dag_passes != nullptr) {
-      const PassList own = target_.optimizer.dag_passes();
-      passes.insert(passes.end(), own.begin(), own.end());
-    }
-    if (std::ranges::find(passes, &kLegalize) == passes.end()) passes.push_back(&kLegalize);
-    Result<Graph> legal = run_passes(
+    Result<Graph> legal = run_graph_passes(
+        target_,
         inline_groups(std::move(graph),
                       [](const Graph& now, NodeId id) { return !is_prepared_parameter(now, id); }),
-        passes, context, {.after_change = [this](const Pass& pass, const Graph& now) {
-          if (pass.effect == NumericEffect::Approximate) note_approximations(now);
-          take_schedule(pass, now);
-        }});
+        context,
+        {.verify_each = options_.verify_each,
+         .after_change = [this](const Pass& pass, const Graph& now) {
+           if (pass.effect == NumericEffect::Approximate) note_approximations(now);
+           take_schedule(pass, now);
+         }});
     take_report(std::move(context.report));
     return legal;
   }
@@ -295,7 +321,9 @@ class Emitter {
       types.push_back(operand == kAbsent ? nullptr : &graph.node(operand).type);
     }
     const OpRow* row = forms_.find(*node.op, types, node.attrs, node.type);
-    CAPRA_CHECK(row != nullptr);
+    if (row == nullptr) {
+      throw Error(op_not_legal(target_.name, *node.op, types, node_label(graph, id)));
+    }
     const ValueId result =
         static_cast<const StablehloRow*>(row)->lower(builder, {operands, node.attrs, node.type});
     CAPRA_CHECK(builder.type(result) == node.type);
@@ -365,8 +393,6 @@ class Emitter {
     std::string name = name_part(composite_name);
     std::string key = composite_name;
     std::map<std::string, size_t> symbols;
-    Graph body("body");
-    std::vector<NodeId> operands;
     bool names_symbols = false;  // an attribute does, so the operands' names matter too
     for (size_t i = 0; i < node.attrs.size(); ++i) {
       const auto* shape = std::get_if<Shape>(&node.attrs[i]);
@@ -377,7 +403,6 @@ class Emitter {
     }
     for (const NodeId operand : node.operands) {
       if (operand == kAbsent) {
-        operands.push_back(kAbsent);
         key += "\n_";
         name += "_none";
         continue;
@@ -385,31 +410,47 @@ class Emitter {
       const TensorType& type = graph.node(operand).type;
       key += "\n" + (names_symbols ? type.text() : pattern_text(type, symbols));
       name += "_" + extents_text(type, "dyn");
+    }
+    const auto [found, added] = body_names_.try_emplace(key);
+    if (!added) return found->second;
+    const std::string unique = unique_name(name);
+    found->second = unique;
+    bodies_.push_back(body_function(graph, node, unique));
+    return unique;
+  }
+
+  // The node's decomposition as a function of its operands.
+  Function body_function(const Graph& graph, const Node& node, const std::string& name) {
+    Graph body(name);
+    std::vector<NodeId> operands;
+    for (const NodeId operand : node.operands) {
+      if (operand == kAbsent) {
+        operands.push_back(kAbsent);
+        continue;
+      }
+      const TensorType& type = graph.node(operand).type;
       const std::string argument = "arg" + number_text(int64_t{body.size()});
       operands.push_back(body.append({.op = &kInput,
                                       .operands = {},
                                       .attrs = pack(InputAttrs{argument, type}),
                                       .type = type}));
     }
-    const auto [found, added] = body_names_.try_emplace(key);
-    if (!added) return found->second;
-    const std::string unique = unique_name(name);
-    found->second = unique;
     const NodeId result =
-        body.append({.op = &op, .operands = operands, .attrs = node.attrs, .type = node.type});
+        body.append({.op = node.op, .operands = operands, .attrs = node.attrs, .type = node.type});
     body.append({.op = &kOutput,
                  .operands = {result},
                  .attrs = pack(OutputAttrs{"result"}),
                  .type = node.type});
     const Graph legal = legalized(body, {}).value_or_throw();
-    bodies_.push_back(function_of(legal, unique, true));
-    return unique;
+    return function_of(legal, name, true);
   }
 
   const Target& target_;
   const Parameters& parameters_;
   const EmitOptions& options_;
   const OpTable& forms_;
+  std::vector<const OpRow*> rows_;
+  OpTable table_{rows_};
   Granularity granularity_;
   Module module_;
   Dictionary schedule_;

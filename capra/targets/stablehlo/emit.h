@@ -16,7 +16,8 @@
 namespace capra::stablehlo {
 
 struct EmitOptions {
-  /// `stablehlo`, or a target that derives from it: its passes run, and its granularity is kept.
+  /// `stablehlo`, or a target that derives from it: its passes run, its granularity is kept, and an
+  /// op is written by this target's own row where the target's table takes the call.
   const Target* target = &kTarget;
   /// Names of more ops that survive as `stablehlo.composite`, under the name and version of their
   /// record
@@ -34,13 +35,15 @@ struct EmitOptions {
   std::vector<Approximation>* approximations = nullptr;
   /// Where to write which nodes survive as composites, or null.
   std::vector<KeptOp>* kept = nullptr;
+  bool verify_each = false;  ///< runs the verifiers after each pass
 };
 
 /// The graph as a module whose function has the graph's name, its inputs and its outputs in order.
 /// Symbolic dims become dynamic ones. Each kept op has one private function for each combination of
 /// attributes and types: its decomposition, written as it would stand inline. Data are read only of
 /// parameters that stand in the module. Fails with `op-not-legal`, `op-unknown`, `option-invalid`
-/// for an op that cannot be kept, `parameter-missing`, `parameter-type`, `symbol-unbound`.
+/// for an op that cannot be kept, `program-pass-dialect`, `parameter-missing`, `parameter-type`,
+/// `symbol-unbound`.
 Result<Module> emit(const Graph& graph, const Parameters& parameters,
                     const EmitOptions& options = {});
 

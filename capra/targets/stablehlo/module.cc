@@ -1,7 +1,17 @@
 // Values and attributes of a module.
 #include "capra/targets/stablehlo/module.h"
 
+#include <bit>
+
 namespace capra::stablehlo {
+
+bool operator==(const NamedAttribute& a, const NamedAttribute& b) {
+  if (a.name != b.name || a.value.index() != b.value.index()) return false;
+  const auto* x = std::get_if<double>(&a.value);
+  const auto* y = std::get_if<double>(&b.value);
+  if (x == nullptr) return a.value == b.value;
+  return std::bit_cast<uint64_t>(*x) == std::bit_cast<uint64_t>(*y);
+}
 
 const TensorType& Function::type(ValueId value) const {
   const auto position = static_cast<size_t>(value);

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "capra/base/result.h"
 #include "capra/ir/array.h"
 #include "capra/ir/graph.h"
 #include "capra/ir/shape.h"
@@ -22,6 +23,7 @@ using ValueId = int32_t;
 /// The name of a function or global, without the `@`.
 struct Symbol {
   std::string name;
+  friend bool operator==(const Symbol&, const Symbol&) = default;
 };
 
 struct NamedAttribute;
@@ -32,6 +34,8 @@ using Attribute = std::variant<bool, int64_t, double, std::string, std::vector<i
 struct NamedAttribute {
   std::string name;
   Attribute value;
+  /// Equal kinds and values; NaN equals NaN.
+  friend bool operator==(const NamedAttribute& a, const NamedAttribute& b);
 };
 
 /// What stands for the type `index` of the dialects beside StableHLO.
@@ -47,6 +51,7 @@ struct Operation {
   std::vector<ValueId> operands;
   TensorType type;
   Dictionary attributes = {};
+  friend bool operator==(const Operation&, const Operation&) = default;
 
   /// The value of an attribute that the operation has.
   template <class T>
@@ -61,6 +66,7 @@ struct Operation {
 struct Argument {
   std::string name;  ///< an identifier of the dialect
   TensorType type;
+  friend bool operator==(const Argument&, const Argument&) = default;
 };
 
 struct Function {
@@ -69,6 +75,7 @@ struct Function {
   std::vector<Argument> arguments;
   std::vector<Operation> operations;
   std::vector<ValueId> results;
+  friend bool operator==(const Function&, const Function&) = default;
 
   const TensorType& type(ValueId value) const;
   ValueId append(Operation operation);
@@ -88,13 +95,21 @@ struct Global {
   std::string key;
   TensorType type;
   std::shared_ptr<const Preparation> preparation = {};  ///< null: the data as the model has it
+  friend bool operator==(const Global&, const Global&) = default;
 };
 
 struct Module {
   std::vector<Global> globals;
   std::vector<Function> functions;
   Dictionary attributes = {};  ///< of the module itself
+  friend bool operator==(const Module&, const Module&) = default;
 };
+
+/// Operands come before their users, names are unique, symbols name what the module has, a load has
+/// the type of its global, and a composite and its decomposition take and give the same types. What
+/// an operation does with its operands is for the dialect's own verifier. Fails with
+/// `program-invalid`, `at` the function and its operation.
+Status verify_module(const Module& module);
 
 /// The module's text, ended by a line end.
 std::string print_module(const Module& module);

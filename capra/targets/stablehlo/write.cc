@@ -101,13 +101,14 @@ Result<WrittenProgram> write(const Target& target, const Graph& graph, const Par
                                           .chlo = chlo,
                                           .report = &written.passes,
                                           .approximations = &written.approximations,
-                                          .kept = &written.kept}));
+                                          .kept = &written.kept,
+                                          .verify_each = options.verify_each}));
   CAPRA_TRY(folder.write(kProgramFile, "the program", print_module(module)));
   if (!module.globals.empty()) {
     CAPRA_TRY(write_archive(form, module.globals, parameters, folder));
     written.archive = form.file;
   }
-  if (target.optimizer.compile_flags != nullptr) written.flags = target.optimizer.compile_flags();
+  written.flags = options.flags;
   CAPRA_TRY(folder.write(kFlagsFile, "options of the compiler",
                          fmt::format("{}\n", fmt::join(written.flags, "\n"))));
   for (const Global& global : module.globals) {

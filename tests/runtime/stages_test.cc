@@ -1,0 +1,173 @@
+// The stages: what each hook changes, what is said of it, and what is refused.
+#include "capra/runtime/stages.h"
+
+#include <gtest/gtest.h>
+
+#include "capra/ir/text.h"
+#include "capra/ir/verify.h"
+#include "capra/ops/abs.h"
+#include "capra/ops/all_ops.h"
+#include "capra/ops/exp.h"
+#include "capra/ops/neg.h"
+#include "capra/targets/cpu/target.h"
+
+namespace capra {
+namespace {
+
+Graph parsed(const std::string& body) {
+  return parse_graph("graph @main {\n %x = input : f32[4]\n" + body + "\n output %y\n}", all_ops())
+      .value_or_throw();
+}
+
+// Turns the first abs of the tape into exp: one a run, so that the fixed point needs several.
+Result<Tape> first_abs_to_exp(Tape tape, PassContext&) {
+  for (TapeEntry& entry : tape.entries) {
+    if (entry.op != &kAbs) continue;
+    entry.op = &kExp;
+    break;
+  }
+  return tape;
+}
+Result<Tape> later_operand(Tape tape, PassContext&) {
+  for (size_t i = 0; i < tape.entries.size(); ++i) {
+    if (tape.entries[i].op == &kAbs) tape.entries[i].operands[0] = static_cast<int32_t>(i);
+  }
+  return tape;
+}
+Result<Tape> back_and_forth(Tape tape, PassContext&) {
+  for (TapeEntry& entry : tape.entries) {
+    if (entry.op == &kAbs || entry.op == &kNeg) entry.op = entry.op == &kAbs ? &kNeg : &kAbs;
+  }
+  return tape;
+}
+
+template <Result<Tape> (*kRun)(Tape, PassContext&)>
+std::span<const TapePass* const> tape_list() {
+  static constexpr TapePass kPass{.name = "tape-pass", .summary = "For a test.", .run = kRun};
+  static constexpr const TapePass* kList[] = {&kPass};
+  return kList;
+}
+
+Target with_tape_passes(std::span<const TapePass* const> (*passes)()) {
+  return {.name = "variant",
+          .summary = "",
+          .base = &cpu::kTarget,
+          .optimizer = {.tape_passes = passes}};
+}
+
+TEST(TapePasses, RunToAFixedPointAndAreReported) {
+  const Target target = with_tape_passes(tape_list<first_abs_to_exp>);
+  const Graph graph = parsed(" %a = abs %x\n %b = abs %a\n %c = abs %b\n %y = add %c %a");
+  PassContext context;
+  const Graph changed = run_tape_passes(target, graph, context, true).value_or_throw();
+  for (const Node& node : changed.nodes()) EXPECT_NE(node.op, &kAbs);
+  ASSERT_EQ(context.report.changes.size(), 3U);
+  for (const PassChange& change : context.report.changes) {
+    EXPECT_EQ(change.stage, "tape");
+    EXPECT_EQ(change.subject, "main");
+    EXPECT_EQ(change.pass, "tape-pass");
+    EXPECT_EQ(change.before, change.after);
+  }
+  // A pass that finds nothing is not in the report.
+  PassContext again;
+  EXPECT_EQ(run_tape_passes(target, changed, again).value_or_throw(), changed);
+  EXPECT_TRUE(again.report.changes.empty());
+}
+
+TEST(TapePasses, OpenGroups) {
+  const Target target = with_tape_passes(tape_list<first_abs_to_exp>);
+  const Graph graph = parsed(
+      " %y = group %x {label = \"g\"} : f32[4] body @g { %p = input : f32[4]\n"
+      "%s = abs %p\n output %s {name = \"r\"} }");
+  PassContext context;
+  const Graph changed = run_tape_passes(target, graph, context).value_or_throw();
+  EXPECT_EQ(print_graph(changed).find("group"), std::string::npos);
+  EXPECT_NE(print_graph(changed).find("exp"), std::string::npos);
+}
+
+TEST(TapePasses, AreVerifiedOnRequest) {
+  const Graph graph = parsed(" %y = abs %x");
+  const Target target = with_tape_passes(tape_list<later_operand>);
+  PassContext context;
+  const auto refused = run_tape_passes(target, graph, context, true);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "graph-invalid");
+  EXPECT_TRUE(refused.error().internal);
+  EXPECT_TRUE(refused.error().message.starts_with("after tape-pass: ")) << refused.error().message;
+  // By the options of compiling as well.
+  const auto compiled = compile(target, graph, {}, {.verify_each = true});
+  ASSERT_FALSE(compiled.ok());
+  EXPECT_EQ(compiled.error().code, "graph-invalid");
+}
+
+TEST(TapePasses, ThatNeverSettleAreABug) {
+  PassContext context;
+  const auto refused =
+      run_tape_passes(with_tape_passes(tape_list<back_and_forth>), parsed(" %y = abs %x"), context);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "passes-unsettled");
+  EXPECT_NE(refused.error().message.find("changed the tape"), std::string::npos);
+}
+
+TEST(Verify, ATapeOfWhatCannotBeAGraph) {
+  Tape tape = build_tape(parsed(" %y = abs %x"));
+  EXPECT_TRUE(verify(tape).ok());
+  Tape without_op = tape;
+  without_op.entries[1].op = nullptr;
+  EXPECT_EQ(verify(without_op).error().code, "graph-invalid");
+  tape.entries[1].type = {DType::F32, {5}};
+  EXPECT_EQ(verify(tape).error().code, "graph-invalid");
+}
+
+TEST(GraphPasses, LegalizeLastWhereThereIsATable) {
+  Target target = cpu::kTarget;
+  target.optimizer.dag_passes = nullptr;
+  static constexpr OpTable kNothing{std::span<const OpRow* const>()};
+  target.table = &kNothing;
+  const auto refused = optimize(target, parsed(" %y = abs %x"), {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "op-not-legal");
+}
+
+TEST(GraphPasses, SayHowManyNodesThereWere) {
+  PassReport report;
+  const Graph graph = parsed(" %a = neg %x\n %b = neg %a\n %y = abs %b");
+  const Graph changed = optimize(cpu::kTarget, graph, {}, {.report = &report}).value_or_throw();
+  ASSERT_FALSE(report.changes.empty());
+  EXPECT_EQ(report.changes.front().stage, "graph");
+  EXPECT_EQ(report.changes.front().before, graph.size());
+  EXPECT_EQ(report.changes.back().after, changed.size());
+}
+
+std::span<const ProgramPass* const> abacus_passes() {
+  static constexpr ProgramPass kPass{
+      .name = "beads", .summary = "Moves beads.", .dialect = "abacus", .run = nullptr};
+  static constexpr const ProgramPass* kList[] = {&kPass};
+  return kList;
+}
+
+TEST(ProgramPasses, OfAnotherDialectAreRefused) {
+  const Target target{.name = "variant",
+                      .summary = "",
+                      .base = &cpu::kTarget,
+                      .optimizer = {.program_passes = abacus_passes}};
+  const auto compiled = compile(target, parsed(" %y = abs %x"), {});
+  ASSERT_FALSE(compiled.ok());
+  EXPECT_EQ(compiled.error().code, "program-pass-dialect");
+  EXPECT_EQ(compiled.error().message,
+            "program pass beads acts on abacus; target variant runs graphs and writes no program");
+  EXPECT_TRUE(check_program_passes(target, "abacus").ok());
+  EXPECT_EQ(check_program_passes(target, "slide-rule").error().message,
+            "program pass beads acts on abacus; target variant writes slide-rule");
+}
+
+TEST(CompileFlags, OfOneNameReplaceEachOther) {
+  const std::vector<std::string> own{"--level=2", "--strip", "--cpu=host"};
+  const std::vector<std::string> more{"--level=3", "--strip=false", "--new", "--level=1"};
+  EXPECT_EQ(with_flags(own, more),
+            (std::vector<std::string>{"--level=1", "--strip=false", "--cpu=host", "--new"}));
+  EXPECT_EQ(with_flags(own, {}), own);
+}
+
+}  // namespace
+}  // namespace capra

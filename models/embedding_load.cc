@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <future>
+#include <iterator>
 
 #include "capra/base/number_text.h"
 #include "capra/passes/approximate.h"
@@ -96,8 +97,10 @@ std::string unused_remark(const std::vector<std::string>& names) {
 
 Result<Graph> EmbeddingModel::Parts::approximated(Graph traced,
                                                   std::vector<std::string>* lines) const {
+  PassReport done;
   CAPRA_ASSIGN(Graph changed,
-               approximate(std::move(traced), options.approximate, target->name, lines));
+               approximate(std::move(traced), options.approximate, target->name, &done));
+  if (lines != nullptr) std::ranges::move(done.lines, std::back_inserter(*lines));
   return approximate_for(*target, std::move(changed), lines);
 }
 

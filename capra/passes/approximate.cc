@@ -2,8 +2,10 @@
 #include "capra/passes/approximate.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "capra/passes/gelu_tanh.h"
+#include "capra/passes/pipeline.h"
 
 namespace capra {
 namespace {
@@ -17,7 +19,7 @@ constexpr NamedPass kApproximations[] = {{"gelu=tanh", &kGeluTanh}};
 }  // namespace
 
 Result<Graph> approximate(Graph graph, std::span<const std::string> names, std::string_view target,
-                          std::vector<std::string>* lines) {
+                          PassReport* report) {
   PassContext context;
   context.target = target;
   for (const std::string& name : names) {
@@ -30,11 +32,9 @@ Result<Graph> approximate(Graph graph, std::span<const std::string> names, std::
       return fail("approximation-unknown", "there is no approximation called '" + name + "'",
                   "--approximate", "known: " + known);
     }
-    CAPRA_ASSIGN(graph, found->pass->run(graph, context));
+    CAPRA_ASSIGN(graph, run_passes(graph, {&found->pass, 1}, context));
   }
-  if (lines != nullptr) {
-    lines->insert(lines->end(), context.report.lines.begin(), context.report.lines.end());
-  }
+  if (report != nullptr) report->append(std::move(context.report));
   return graph;
 }
 

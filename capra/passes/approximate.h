@@ -4,16 +4,15 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "capra/passes/pass.h"
 
 namespace capra {
 
 /// Runs the approximations called `names` (`gelu=tanh`) on `graph`, in order. They come before both
-/// eager and optimized execution, so that these stay bit-equal. `lines`, if given, receives what
-/// was recorded. Fails with `approximation-unknown`.
+/// eager and optimized execution, so that these stay bit-equal. `report`, if given, receives what
+/// was done. Fails with `approximation-unknown`.
 Result<Graph> approximate(Graph graph, std::span<const std::string> names, std::string_view target,
-                          std::vector<std::string>* lines = nullptr);
+                          PassReport* report = nullptr);
 
 }  // namespace capra

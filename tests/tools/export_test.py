@@ -33,8 +33,10 @@ class ExportTest(small_model.SmallModelTest):
     def export(self, *arguments):
         report = self.document("export", *arguments, "--output", self.program)
         self.assertEqual(report, json.loads((self.program / "report.json").read_text(encoding="utf-8")))
+        self.assertEqual(driver.broken_rules(report, driver.ROOT / "docs" / "report.schema.json"), "")
+        self.assertEqual([row for row in report["rewrites"] if not row["before"] or not row["after"]], [])
         listed = {artifact["file"]: artifact for artifact in report["artifacts"]}
-        self.assertEqual({path.name for path in self.program.iterdir()}, {*listed, "report.json"})
+        self.assertEqual({path.name for path in self.program.iterdir()}, {*listed, "report.html", "report.json"})
         for name, artifact in listed.items():
             contents = (self.program / name).read_bytes()
             self.assertEqual(len(contents), artifact["bytes"])
@@ -116,6 +118,34 @@ class ExportTest(small_model.SmallModelTest):
         self.assertTrue(text.startswith("module attributes {skainet.schedule = {"), text[:80])
         self.assertIn('{attention = "parallel(batch, heads)"}', text)
         self.assertTrue([row for row in report["rewrites"] if row["pass"] == "annotate-schedule"])
+
+    def test_the_report_says_what_happened(self):
+        report, _ = self.export(self.model, "--approximate", "gelu=tanh", "--keep-fused", "softmax")
+        self.assertEqual(report["model"], self.model.name)
+        stages = {row["name"]: row for row in report["stages"]}
+        self.assertEqual(list(stages), ["trace", "asked for", "tape passes", "core passes", "dag passes", "legalize",
+                                        "emit", "program passes", "print"])
+        self.assertEqual(stages["tape passes"]["status"], "nothing to do")
+        self.assertEqual(stages["legalize"]["status"], "ran")
+        self.assertEqual([row["pass"] for row in stages["asked for"]["passes"]], ["gelu-tanh"])
+        rules = {}
+        for row in report["rewrites"]:
+            rules.setdefault(row["rule"], []).append(row)
+        norms = [row for row in rules["decompose"] if row["before"].startswith("layer_norm(")]
+        self.assertEqual(len(norms), 2 * small_model.LAYERS + 1)
+        for row in norms:
+            self.assertEqual(row["effect"], "meaning")
+            self.assertGreater(row["max_abs"] + row["max_ulp"], 0)
+            self.assertIn("mul", row["after"])
+        self.assertEqual([(row["node"], row["before"], row["after"], row["effect"], row["max_abs"])
+                          for row in rules["gelu-tanh"]],
+                         [(f"encoder.layer.{i}.feed_forward", "gelu(approximate=false)", "gelu(approximate=true)",
+                           "approximate", 4.8e-4) for i in range(small_model.LAYERS)])
+        self.assertEqual({(row["effect"], row["max_abs"], row["max_ulp"]) for row in rules["equal-nodes"]},
+                         {("exact", 0, 0)})
+        budget = {row["op"]: row for row in report["budget"]["ops"]}
+        self.assertEqual(budget["linear"]["nodes"], 6 * small_model.LAYERS)
+        self.assertEqual((budget["linear"]["form"], budget["add"]["form"]), ("decomposed", "native"))
 
     def test_refusals_leave_nothing(self):
         def refused(*arguments, error):

@@ -1,6 +1,7 @@
 // capra export: writes a graph or a model's encoder as a program of another machine, in a folder.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "tools/capra/export_report.h"
 #include "tools/capra/output.h"
 #include "tools/capra/policies.h"
+#include "tools/capra/report_page.h"
 
 namespace capra::driver {
 namespace {
@@ -66,6 +68,12 @@ Result<Subject> open_model(const ExportOptions& options) {
   return Subject{std::move(graph), std::move(parameters), std::move(program)};
 }
 
+// Of a folder or file, without what leads there.
+std::string base_name(const std::string& path) {
+  const std::filesystem::path whole = std::filesystem::absolute(path).lexically_normal();
+  return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
+}
+
 // None where nothing was said.
 Result<std::optional<ConstantPlacement>> placement(const std::string& constants) {
   constexpr std::string_view kThreshold = "threshold:";
@@ -94,30 +102,32 @@ Result<int> run_export(const ExportOptions& options) {
   CAPRA_ASSIGN(NewFolder folder, NewFolder::create(options.output));
   const bool is_text = options.model.ends_with(".tir");
   CAPRA_ASSIGN(Subject subject, is_text ? open_text(options) : open_model(options));
-  std::vector<std::string> lines;
+  PassReport asked;
   CAPRA_ASSIGN(subject.graph,
-               approximate(std::move(subject.graph), options.approximate, target->name, &lines));
-  PassReport stated;
+               approximate(std::move(subject.graph), options.approximate, target->name, &asked));
   CAPRA_ASSIGN(subject.graph,
-               apply_policies(std::move(subject.graph), options.policies, target->name, stated));
+               apply_policies(std::move(subject.graph), options.policies, target->name, asked));
   CAPRA_ASSIGN(WrittenProgram written,
                write_program(*target, subject.graph, subject.parameters, write, folder));
-  std::vector<Rewrite>& rewrites = written.passes.rewrites;
-  rewrites.insert(rewrites.begin(), stated.rewrites.begin(), stated.rewrites.end());
   if (subject.model && options.outputs == "embedding" && !written.embed_script.empty()) {
     CAPRA_TRY(write_embed_script(*subject.model, subject.graph, written, folder));
   }
   CAPRA_TRY(folder.write("README.md", "this page",
                          export_readme(subject.graph, written, subject.model.has_value(), folder)));
-  const Json report = export_report(*target, subject.graph, written, folder);
+  const Json report = export_report({.model = base_name(options.model),
+                                     .target = *target,
+                                     .graph = subject.graph,
+                                     .asked = asked,
+                                     .written = written,
+                                     .folder = folder});
   CAPRA_TRY(write_file(folder.file("report.json"), report.text(2) + "\n"));
+  CAPRA_TRY(write_file(folder.file("report.html"), report_page(report, subject.graph)));
   CAPRA_TRY(folder.finish());
 
   if (options.json) CAPRA_TRY(print_result(report.text(2) + "\n"));
   if (!options.quiet) {
-    lines.insert(lines.end(), stated.lines.begin(), stated.lines.end());
-    lines.insert(lines.end(), written.passes.lines.begin(), written.passes.lines.end());
-    for (const std::string& line : lines) fmt::print(stderr, "note: {}\n", line);
+    asked.append(std::move(written.passes));
+    for (const std::string& line : asked.lines) fmt::print(stderr, "note: {}\n", line);
     if (!options.json) fmt::print(stderr, "wrote {}\n", options.output);
   }
   return kDone;

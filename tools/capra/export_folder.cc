@@ -78,6 +78,7 @@ std::string export_readme(const Graph& graph, const WrittenProgram& written, boo
   }
   page += "\n| file | holds |\n|---|---|\n" + files;
   page += "| `report.json` | what was written and changed, with the SHA-256 of every file |\n";
+  page += "| `report.html` | the same as a page for a browser, with a drawing of the graph |\n";
   page +=
       "\n`capra export --check FOLDER` compares the files with the report, and the archive with "
       "what the program "

@@ -1,14 +1,31 @@
-// The record of a written program as one JSON document.
+// The record of a written program as one JSON document; docs/report.schema.json is its form.
 #include "tools/capra/export_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "capra/base/version.h"
 #include "capra/ir/structural_ops.h"
+#include "capra/ops/all_ops.h"
+#include "capra/ops/constant.h"
+#include "capra/ops/op_docs.h"
+#include "capra/passes/passes.h"
+#include "capra/passes/rewrite_forms.h"
 #include "tools/capra/pass_report.h"
 
 namespace capra::driver {
 namespace {
+
+constexpr int kReportVersion = 1;
+constexpr std::string_view kRan = "ran";
+constexpr std::string_view kNothingToDo = "nothing to do";
 
 Json port_json(const std::string& name, const TensorType& type) {
   Json row = Json::object();
@@ -35,7 +52,7 @@ Json artifacts_json(const NewFolder& folder) {
   Json rows = Json::array();
   for (const FolderFile& file : folder.files()) {
     Json row = Json::object();
-    row.set("file", file.name).set("bytes", file.digest.bytes);
+    row.set("file", file.name).set("holds", file.holds).set("bytes", file.digest.bytes);
     rows.push(row.set("sha256", file.digest.sha256));
   }
   return rows;
@@ -72,26 +89,210 @@ Json approximations_json(const std::vector<Approximation>& approximations) {
   return rows;
 }
 
+// --- stages --------------------------------------------------------------------------------------
+
+Json stage_json(std::string_view name, std::string_view status, std::string detail,
+                Json passes = Json::array()) {
+  Json row = Json::object();
+  row.set("name", name).set("status", status).set("detail", std::move(detail));
+  return row.set("passes", std::move(passes));
+}
+
+// The way to the program, stage by stage, with what each pass changed.
+class Stages {
+ public:
+  explicit Stages(const PassReport& report) : report_(report) {}
+
+  void add(std::string_view name, std::string detail) {
+    rows_.push(stage_json(name, kRan, std::move(detail)));
+  }
+  template <class List>
+  void add_passes(std::string_view name, const List& passes) {
+    Json rows = Json::array();
+    int64_t changes = 0;
+    for (const auto* pass : passes) {
+      const int64_t own = std::ranges::count(report_.changes, pass->name, &PassChange::pass);
+      Json row = Json::object();
+      row.set("pass", pass->name).set("summary", pass->summary);
+      row.set("effect", numeric_effect_name(pass->effect));
+      rows.push(row.set("changes", own).set("rewrites", rewrites(report_, pass->name)));
+      changes += own;
+    }
+    std::string detail;
+    if (changes == 0) {
+      detail = rows.items().empty() ? "the target has none" : "nothing was left to change";
+    }
+    rows_.push(stage_json(name, changes == 0 ? kNothingToDo : kRan, detail, std::move(rows)));
+  }
+  // Passes that are made of options are known by what they changed alone.
+  void add_changes(std::string_view name, const PassReport& asked) {
+    Json rows = Json::array();
+    std::set<std::string_view> seen;
+    for (const PassChange& change : asked.changes) {
+      if (!seen.insert(change.pass).second) continue;
+      const int64_t changes = std::ranges::count(asked.changes, change.pass, &PassChange::pass);
+      Json row = Json::object();
+      row.set("pass", change.pass).set("summary", "asked for by an option");
+      row.set("effect", numeric_effect_name(change.effect));
+      rows.push(row.set("changes", changes).set("rewrites", rewrites(asked, change.pass)));
+    }
+    rows_.push(stage_json(name, kRan, "", std::move(rows)));
+  }
+  Json take_json() { return std::move(rows_); }
+
+ private:
+  static int64_t rewrites(const PassReport& report, std::string_view pass) {
+    return std::ranges::count(report.rewrites, pass, &Rewrite::pass);
+  }
+
+  const PassReport& report_;
+  Json rows_ = Json::array();
+};
+
+template <class List>
+List list_of(List (*hook)()) {
+  return hook == nullptr ? List() : hook();
+}
+
+// In the order of docs/architecture.md.
+Json stages_json(const ExportFacts& facts) {
+  const TargetOptimizer hooks = resolved(facts.target).optimizer;
+  Stages stages(facts.written.passes);
+  stages.add("trace", fmt::format("{} nodes", facts.graph.size()));
+  if (!facts.asked.changes.empty()) stages.add_changes("asked for", facts.asked);
+  stages.add_passes("tape passes", list_of(hooks.tape_passes));
+  stages.add_passes("core passes", core_passes());
+  std::vector<const Pass*> own;
+  std::ranges::copy_if(list_of(hooks.dag_passes), std::back_inserter(own),
+                       [](const Pass* pass) { return pass != &kLegalize; });
+  stages.add_passes("dag passes", own);
+  stages.add_passes("legalize", std::array{&kLegalize});
+  stages.add("emit", fmt::format("{} kept whole, {} parameters beside the program",
+                                 facts.written.kept.size(), facts.written.parameters.size()));
+  stages.add_passes("program passes", list_of(hooks.program_passes));
+  stages.add("print", facts.folder.files().front().name);
+  return stages.take_json();
+}
+
+// --- what the results may be off by --------------------------------------------------------------
+
+struct Bound {
+  Accuracy accuracy;
+  std::string_view reason;
+};
+
+// Of the first row that gives a reason to have its own, else of the record.
+Bound bound_of(const OpDef& op, const OpTable* table) {
+  if (table != nullptr) {
+    for (const OpRow* row : table->rows()) {
+      if (row->op == &op && !row->accuracy_reason.empty()) {
+        return {row->accuracy, row->accuracy_reason};
+      }
+    }
+  }
+  return {op.accuracy, {}};
+}
+
+// Of the pass that made the rewrite.
+NumericEffect effect_of(const PassReport& report, const Rewrite& rewrite) {
+  const auto change = std::ranges::find(report.changes, rewrite.pass, &PassChange::pass);
+  return change == report.changes.end() ? NumericEffect::Exact : change->effect;
+}
+
+// One row of rewrites_json with the effect and the bound: that of the op which is computed
+// otherwise or made of other ops, or what an approximating pass recorded on the node.
+Json bounded_rewrite(const Rewrite& rewrite, NumericEffect effect, const WrittenProgram& written,
+                     const OpTable* table) {
+  double max_abs = 0;
+  double max_rel = 0;
+  double max_ulp = 0;
+  const RewriteForms forms = forms_of(rewrite);
+  if (effect == NumericEffect::Approximate) {
+    for (const Approximation& one : written.approximations) {
+      if (one.node != rewrite.node || one.legalized_from != forms.before) continue;
+      max_abs = one.max_abs_error;
+      max_rel = one.max_rel_error;
+    }
+  } else if (effect == NumericEffect::Meaning) {
+    const std::string_view form = forms.before;
+    if (const OpDef* op = find_op(all_ops(), form.substr(0, form.find('(')))) {
+      const Accuracy accuracy = bound_of(*op, table).accuracy;
+      max_abs = accuracy.max_abs;
+      max_ulp = accuracy.max_ulp;
+    }
+  }
+  Json row = rewrite_json(rewrite);
+  row.set("effect", numeric_effect_name(effect));
+  return row.set("max_abs", max_abs).set("max_rel", max_rel).set("max_ulp", max_ulp);
+}
+
+Json bounded_rewrites(const ExportFacts& facts, const OpTable* table) {
+  Json rows = Json::array();
+  for (const PassReport* report : {&facts.asked, &facts.written.passes}) {
+    for (const Rewrite& rewrite : report->rewrites) {
+      rows.push(bounded_rewrite(rewrite, effect_of(*report, rewrite), facts.written, table));
+    }
+  }
+  return rows;
+}
+
+void count_ops(const Graph& graph,
+               std::map<std::string_view, std::pair<const OpDef*, int64_t>>& counts) {
+  for (const Node& node : graph.nodes()) {
+    if (node.body != nullptr) {
+      count_ops(*node.body, counts);
+    } else if (node.op != &kInput && node.op != &kOutput && node.op != &kParameter &&
+               node.op != &kConstant) {
+      auto& [op, count] = counts[node.op->name];
+      op = node.op;
+      ++count;
+    }
+  }
+}
+
+Json budget_json(const ExportFacts& facts, const OpTable* table) {
+  std::map<std::string_view, std::pair<const OpDef*, int64_t>> counts;
+  count_ops(facts.graph, counts);
+  Json rows = Json::array();
+  for (const auto& [name, counted] : counts) {
+    const auto& [op, nodes] = counted;
+    const auto same = [name = name](const KeptOp& one) { return one.op == name; };
+    const bool kept = std::ranges::any_of(facts.written.kept, same);
+    const Bound bound = bound_of(*op, table);
+    Json row = Json::object();
+    row.set("op", name).set("nodes", nodes);
+    row.set("form", kept ? "kept" : op_support(*op, table));
+    row.set("max_abs", bound.accuracy.max_abs).set("max_ulp", bound.accuracy.max_ulp);
+    rows.push(row.set("note", bound.accuracy.note).set("reason", bound.reason));
+  }
+  Json budget = Json::object();
+  return budget.set("ops", std::move(rows));
+}
+
 }  // namespace
 
-Json export_report(const Target& target, const Graph& graph, const WrittenProgram& written,
-                   const NewFolder& folder) {
+Json export_report(const ExportFacts& facts) {
+  const OpTable* table = resolved(facts.target).table;
+  const WrittenProgram& written = facts.written;
   Json parameters = Json::array();
   for (const Port& one : written.parameters) parameters.push(port_json(one.name, one.type));
   Json document = Json::object();
-  document.set("capra", version()).set("target", target.name);
-  document.set("function", graph.name());
-  document.set("inputs", ports_json<InputAttrs>(graph, graph.inputs()));
-  document.set("outputs", ports_json<OutputAttrs>(graph, graph.outputs()));
+  document.set("report", kReportVersion).set("capra", version()).set("model", facts.model);
+  document.set("target", facts.target.name).set("function", facts.graph.name());
+  document.set("inputs", ports_json<InputAttrs>(facts.graph, facts.graph.inputs()));
+  document.set("outputs", ports_json<OutputAttrs>(facts.graph, facts.graph.outputs()));
   document.set("parameters", std::move(parameters));
-  document.set("composites", composites_json(written.kept));
-  document.set("kept_fused", kept_json(written.kept));
+  std::vector<PassChange> changes = facts.asked.changes;
+  changes.insert(changes.end(), written.passes.changes.begin(), written.passes.changes.end());
+  document.set("stages", stages_json(facts)).set("passes", changes_json(changes));
+  document.set("rewrites", bounded_rewrites(facts, table));
   document.set("approximations", approximations_json(written.approximations));
-  document.set("passes", changes_json(written.passes.changes));
-  document.set("rewrites", rewrites_json(written.passes.rewrites));
+  document.set("budget", budget_json(facts, table));
+  document.set("kept_fused", kept_json(written.kept));
+  document.set("composites", composites_json(written.kept));
   document.set("flags", strings_json(written.flags)).set("run", strings_json(written.run));
   document.set("archive", written.archive.empty() ? Json() : Json(written.archive));
-  document.set("artifacts", artifacts_json(folder));
+  document.set("artifacts", artifacts_json(facts.folder));
   return document;
 }
 

@@ -190,11 +190,9 @@ Result<int> run_opt(const OptOptions& options) {
 Result<int> run_run(const RunOptions& options) {
   CAPRA_ASSIGN(const Target* target, find_target(options.targets, options.target));
   CAPRA_ASSIGN(Graph graph, read_graph(options.file));
-  std::vector<std::string> lines;
-  CAPRA_ASSIGN(graph, approximate(std::move(graph), options.approximate, target->name, &lines));
-  PassReport stated;
-  CAPRA_ASSIGN(graph, apply_policies(std::move(graph), options.policies, target->name, stated));
-  lines.insert(lines.end(), stated.lines.begin(), stated.lines.end());
+  PassReport done;
+  CAPRA_ASSIGN(graph, approximate(std::move(graph), options.approximate, target->name, &done));
+  CAPRA_ASSIGN(graph, apply_policies(std::move(graph), options.policies, target->name, done));
   CAPRA_ASSIGN(const Parameters parameters, read_parameters(options.parameters));
   CompileOptions compile_options;
   PassReport report;
@@ -204,9 +202,9 @@ Result<int> run_run(const RunOptions& options) {
   compile_options.pool = std::make_shared<ThreadPool>(options.threads);
   CAPRA_ASSIGN(const std::unique_ptr<Executable> executable,
                compile(*target, std::move(graph), parameters, compile_options));
-  lines.insert(lines.end(), report.lines.begin(), report.lines.end());
+  done.append(std::move(report));
   if (!options.quiet) {
-    for (const std::string& line : lines) fmt::print(stderr, "note: {}\n", line);
+    for (const std::string& line : done.lines) fmt::print(stderr, "note: {}\n", line);
   }
 
   std::vector<Array> values(executable->inputs().size());

@@ -16,14 +16,16 @@ Json changes_json(const std::vector<PassChange>& changes) {
   return rows;
 }
 
+Json rewrite_json(const Rewrite& rewrite) {
+  const RewriteForms forms = forms_of(rewrite);
+  Json row = Json::object();
+  row.set("pass", rewrite.pass).set("rule", rewrite.rule).set("node", rewrite.node);
+  return row.set("before", forms.before).set("after", forms.after);
+}
+
 Json rewrites_json(const std::vector<Rewrite>& rewrites) {
   Json rows = Json::array();
-  for (const Rewrite& rewrite : rewrites) {
-    Json row = Json::object();
-    row.set("pass", rewrite.pass).set("rule", rewrite.rule).set("node", rewrite.node);
-    const RewriteForms forms = forms_of(rewrite);
-    rows.push(row.set("before", forms.before).set("after", forms.after));
-  }
+  for (const Rewrite& rewrite : rewrites) rows.push(rewrite_json(rewrite));
   return rows;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "capra/passes/graph_rewriter.h"
+#include "capra/passes/rewrite_forms.h"
 
 namespace capra {
 namespace {
@@ -50,8 +51,9 @@ Result<Graph> annotated(const Graph& graph, std::span<const ScheduleDefault> def
     if (given == nullptr) continue;
     const std::string text = schedule_text(*given);
     node.notes.push_back({std::string(kScheduleNote), text});
+    const std::string form = form_text(node);
     context.report.rewrites.push_back(
-        {std::string(kName), "default-hint", label, std::string(node.op->name) + ": " + text});
+        {std::string(kName), "default-hint", label, forms_note(form, form + " by " + text)});
   }
   return result;
 }

@@ -15,6 +15,7 @@
 #include "capra/passes/gelu_tanh.h"
 #include "capra/passes/graph_rewriter.h"
 #include "capra/passes/match.h"
+#include "capra/passes/rewrite_forms.h"
 
 namespace capra {
 namespace {
@@ -203,7 +204,7 @@ class PolicyRun {
     const std::string to(dtype_name(wanted.dtype));
     const std::string op(node.op->name);
     context_.report.rewrites.push_back({std::string(kName), narrows ? "narrowed" : "widened", label,
-                                        op + " in " + from + " -> in " + to});
+                                        forms_note(op + " in " + from, op + " in " + to)});
     if (!narrows) return;
     const double error = rounding_error(wanted.dtype);
     rewriter.add_note(computed, {"legalizedFrom", op + " in " + from});

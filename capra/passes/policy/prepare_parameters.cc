@@ -10,6 +10,7 @@
 #include "capra/ops/convert.h"
 #include "capra/ops/permute.h"
 #include "capra/passes/match.h"
+#include "capra/passes/rewrite_forms.h"
 
 namespace capra {
 namespace {
@@ -76,7 +77,7 @@ Result<Graph> run(const Graph& graph, PassContext& context) {
     const Graph& body = *rewriter.result().node(group).body;
     context.report.rewrites.push_back({std::string(kName), "constant-step",
                                        graph.node(parameter).attrs_as<ParameterAttrs>().path,
-                                       "kept as " + preparation_text(body)});
+                                       forms_note("parameter", preparation_text(body))});
   }
   return std::move(rewriter).finish();
 }

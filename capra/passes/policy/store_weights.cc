@@ -11,6 +11,7 @@
 #include "capra/ops/permute.h"
 #include "capra/passes/match.h"
 #include "capra/passes/policy/prepare_parameters.h"
+#include "capra/passes/rewrite_forms.h"
 
 namespace capra {
 namespace {
@@ -79,10 +80,10 @@ Result<Graph> store(const Graph& graph, PassContext& context, std::string_view p
                       attrs);
       });
       const NodeId parameter = parameter_of(graph, weight);
-      context.report.rewrites.push_back({std::string(pass), "weight-layout", node_label(graph, id),
-                                         graph.node(parameter).attrs_as<ParameterAttrs>().path +
-                                             " " + type.text() + " stored as " +
-                                             rewriter.result().node(stored).type.text()});
+      context.report.rewrites.push_back(
+          {std::string(pass), "weight-layout", node_label(graph, id),
+           forms_note(graph.node(parameter).attrs_as<ParameterAttrs>().path + " " + type.text(),
+                      "stored as " + rewriter.result().node(stored).type.text())});
     }
   } catch (const Error& error) {
     return fail(error.diagnostic());

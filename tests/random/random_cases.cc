@@ -92,7 +92,8 @@ class Cases {
     const std::string path = fmt::format("{}/module{}", folder, number);
     CAPRA_TRY(write_file(path + ".mlir", stablehlo::print_module(module_)));
     CAPRA_TRY(write_file(path + ".json", cases_.text(1)));
-    return write_safetensors(path + ".safetensors", tensors_, {});
+    CAPRA_TRY(write_safetensors(path + ".safetensors", tensors_, {}));
+    return {};
   }
   size_t size() const { return cases_.items().size(); }
 

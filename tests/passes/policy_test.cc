@@ -171,7 +171,10 @@ TEST(AnnotateSchedule, GivesDefaultsWhereTheAuthorSaidNothing) {
   EXPECT_EQ(result.node(1).notes, (std::vector<Note>{{"schedule", "parallel(batch, heads)"}}));
   EXPECT_EQ(result.node(2).notes, (std::vector<Note>{{"schedule", "parallel(batch)"}}));
   ASSERT_EQ(context.report.rewrites.size(), 1U);
-  EXPECT_EQ(context.report.rewrites[0].note, "attention: parallel(batch, heads)");
+  EXPECT_EQ(
+      context.report.rewrites[0].note,
+      "attention(causal=false, scale=0) -> attention(causal=false, scale=0) by parallel(batch, "
+      "heads)");
 }
 
 TEST(AnnotateSchedule, RefusesDefaultsThatAreNone) {
@@ -256,7 +259,7 @@ TEST(StoreWeights, SaysWhichParameterIsStoredHow) {
   ASSERT_EQ(context.report.rewrites.size(), 1U);
   EXPECT_EQ(context.report.rewrites[0].pass, "store-weights-kn");
   EXPECT_EQ(context.report.rewrites[0].node, "dense");
-  EXPECT_EQ(context.report.rewrites[0].note, "dense.weight f32[5, 4] stored as f32[4, 5]");
+  EXPECT_EQ(context.report.rewrites[0].note, "dense.weight f32[5, 4] -> stored as f32[4, 5]");
   EXPECT_EQ(count_ops(result, kGroup), 1);
 }
 

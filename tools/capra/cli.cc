@@ -71,6 +71,11 @@ CLI::Option* takes(CLI::Option* option, const char* value, const char* group) {
   return option->option_text(value)->group(group);
 }
 
+// One value each time that it is given.
+void repeatable(CLI::Option* option) { option->take_all()->allow_extra_args(false); }
+
+void comma_separated(CLI::Option* option) { option->delimiter(',')->allow_extra_args(false); }
+
 void add_common(CLI::App& app, OutputOptions& options) {
   app.add_flag("--json", options.json, "one JSON document on standard output")->group(kOutput);
   app.add_flag("--quiet", options.quiet, "no progress, no notes")->group(kOutput);
@@ -83,10 +88,9 @@ void add_threads(CLI::App& app, int& threads) {
 }
 
 void add_plugins(CLI::App& app, TargetOptions& options) {
-  takes(app.add_option("--plugin", options.plugins, "a shared library with targets; repeatable"),
-        "FILE", kRunning)
-      ->take_all()
-      ->allow_extra_args(false);
+  repeatable(takes(
+      app.add_option("--plugin", options.plugins, "a shared library with targets; repeatable"),
+      "FILE", kRunning));
 }
 
 void add_target(CLI::App& app, TargetOptions& options, std::string& target) {
@@ -116,23 +120,19 @@ void add_model_tools(CLI::App& app, EmbeddingOptions& embedding) {
 }
 
 void add_approximate(CLI::App& app, std::vector<std::string>& approximate) {
-  takes(app.add_option("--approximate", approximate, "a recorded approximation: gelu=tanh"), "NAME",
-        kRunning)
-      ->take_all()
-      ->allow_extra_args(false);
+  repeatable(
+      takes(app.add_option("--approximate", approximate, "a recorded approximation: gelu=tanh"),
+            "NAME", kRunning));
 }
 
 void add_policies(CLI::App& app, PolicyOptions& policies) {
-  takes(app.add_option("--dtype-policy", policies.dtype_policy,
-                       "ops that compute in another dtype: attention=bf16, SCOPE:OP=f32"),
-        "A,B", kRunning)
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  takes(app.add_option("--schedule", policies.schedule,
-                       "hints on what may run in parallel: attention=batch+heads"),
-        "A,B", kRunning)
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  comma_separated(
+      takes(app.add_option("--dtype-policy", policies.dtype_policy,
+                           "ops that compute in another dtype: attention=bf16, SCOPE:OP=f32"),
+            "A,B", kRunning));
+  comma_separated(takes(app.add_option("--schedule", policies.schedule,
+                                       "hints on what may run in parallel: attention=batch+heads"),
+                        "A,B", kRunning));
 }
 
 void add_verify_each(CLI::App& app, bool& verify_each) {
@@ -222,9 +222,8 @@ std::shared_ptr<Options> subcommand(CLI::App& root, Command& chosen, const std::
 void declare_embed(CLI::App& app, EmbedOptions& options) {
   add_model(app, options, "model folder");
   add_model_tools(app, options.embedding);
-  takes(app.add_option("--text", options.source.texts, "a text; repeatable"), "TEXT", kInput)
-      ->take_all()
-      ->allow_extra_args(false);
+  repeatable(
+      takes(app.add_option("--text", options.source.texts, "a text; repeatable"), "TEXT", kInput));
   takes(app.add_option("--input", options.source.input, "a file of texts, or - for standard input"),
         "FILE", kInput);
   takes(app.add_option("--input-format", options.source.format,
@@ -279,10 +278,9 @@ void declare_graph(CLI::App& app, GraphOptions& options) {
 
 void declare_opt(CLI::App& app, OptOptions& options) {
   app.add_option("file", options.file, "graph text")->required()->option_text("FILE.tir");
-  takes(app.add_option("--passes", options.passes, "passes, in order"), "A,B", kRunning)
-      ->required()
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  comma_separated(
+      takes(app.add_option("--passes", options.passes, "passes, in order"), "A,B", kRunning)
+          ->required());
   add_verify_each(app, options.verify_each);
   app.add_flag("--print-after-all", options.print_after_all,
                "print after each pass that changed it")
@@ -293,11 +291,9 @@ void declare_opt(CLI::App& app, OptOptions& options) {
 
 void declare_run(CLI::App& app, RunOptions& options) {
   app.add_option("file", options.file, "graph text")->required()->option_text("FILE.tir");
-  takes(app.add_option("--input", options.inputs,
-                       "FILE: safetensors, or an array as text; or the array itself"),
-        "NAME=FILE", kInput)
-      ->take_all()
-      ->allow_extra_args(false);
+  repeatable(takes(app.add_option("--input", options.inputs,
+                                  "FILE: safetensors, or an array as text; or the array itself"),
+                   "NAME=FILE", kInput));
   takes(app.add_option("--parameters", options.parameters, "safetensors with the parameters"),
         "FILE", kInput);
   add_target(app, options, options.target);
@@ -324,17 +320,13 @@ void declare_export(CLI::App& app, ExportOptions& options) {
   add_plugins(app, options);
   add_approximate(app, options.approximate);
   add_policies(app, options.policies);
-  takes(
+  comma_separated(takes(
       app.add_option("--keep-fused", options.write.keep_fused, "ops that stay one composite each"),
-      "A,B", kRunning)
-      ->delimiter(',')
-      ->allow_extra_args(false);
+      "A,B", kRunning));
   add_no_chlo(app, options.write.without);
-  takes(app.add_option("--flag", options.write.flags,
-                       "for the program's compiler, --flag=--name=value; repeatable"),
-        "FLAG", kRunning)
-      ->take_all()
-      ->allow_extra_args(false);
+  repeatable(takes(app.add_option("--flag", options.write.flags,
+                                  "for the program's compiler, --flag=--name=value; repeatable"),
+                   "FLAG", kRunning));
   add_verify_each(app, options.write.verify_each);
   takes(app.add_option("--length", options.length, "a number of tokens, or dynamic (default)"), "N",
         kModel);
@@ -362,11 +354,9 @@ void declare_export(CLI::App& app, ExportOptions& options) {
 void declare_bench(CLI::App& app, BenchOptions& options) {
   add_model(app, options, "model folder");
   add_model_tools(app, options.embedding);
-  takes(app.add_option("--workload", options.workloads,
-                       "12, 32, 128, 256, mixed or 8x256; default: all"),
-        "A,B", kRunning)
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  comma_separated(takes(app.add_option("--workload", options.workloads,
+                                       "12, 32, 128, 256, mixed or 8x256; default: all"),
+                        "A,B", kRunning));
   takes(app.add_option("--seconds", options.seconds, "time a workload is run for"), "X", kRunning)
       ->check(CLI::PositiveNumber);
   takes(app.add_option("--thread-counts", options.thread_counts, "default: 1 and --threads"), "N,M",

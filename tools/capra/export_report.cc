@@ -256,7 +256,7 @@ Json budget_json(const ExportFacts& facts, const OpTable* table) {
   Json rows = Json::array();
   for (const auto& [name, counted] : counts) {
     const auto& [op, nodes] = counted;
-    const auto same = [name = name](const KeptOp& one) { return one.op == name; };
+    const auto same = [wanted = name](const KeptOp& one) { return one.op == wanted; };
     const bool kept = std::ranges::any_of(facts.written.kept, same);
     const Bound bound = bound_of(*op, table);
     Json row = Json::object();

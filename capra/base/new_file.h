@@ -24,7 +24,6 @@ class NewFile {
   bool is_special() const { return temporary_.empty(); }
   /// For reading and writing, of a special file for writing; belongs to this object.
   std::FILE* stream() const { return stream_; }
-  const std::string& temporary_name() const { return temporary_; }
   /// Flushes, closes and renames. Fails with `file-unwritable`, and then nothing is left.
   Status finish();
 
@@ -42,5 +41,13 @@ bool is_special_file(const std::string& path);
 
 /// Writes a whole file; fails as NewFile does.
 Status write_file(const std::string& path, std::string_view contents);
+
+/// Remembers a file or folder that has still to get its name; a few at a time.
+void remember_unfinished(const std::string& path);
+/// It has its name, or is gone.
+void forget_unfinished(const std::string& path);
+/// Removes those that are remembered, folders with all that is in them. For handlers of signals
+/// that end the process: it is async-signal-safe.
+void remove_unfinished() noexcept;
 
 }  // namespace capra

@@ -47,8 +47,4 @@ class NewFolder {
   std::vector<FolderFile> files_;
 };
 
-/// Removes the folders that are not finished, with all that is in them. For handlers of signals
-/// that end the process: it is async-signal-safe.
-void remove_unfinished_folders() noexcept;
-
 }  // namespace capra

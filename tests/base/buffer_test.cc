@@ -14,6 +14,8 @@
 #include <fstream>
 #include <string>
 
+#include "tests/base/temp_folder.h"
+
 namespace capra {
 namespace {
 
@@ -21,15 +23,7 @@ namespace fs = std::filesystem;
 
 class Files : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "filesXXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override {
-    fs::permissions(folder_, fs::perms::owner_all);
-    fs::remove_all(folder_);
-  }
+  void TearDown() override { fs::permissions(folder_, fs::perms::owner_all); }
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   std::vector<std::string> names() const {
     std::vector<std::string> all;
@@ -39,7 +33,8 @@ class Files : public ::testing::Test {
     std::ranges::sort(all);
     return all;
   }
-  fs::path folder_;
+  TempFolder temporary_;
+  fs::path folder_ = temporary_.path();
 };
 
 TEST(Buffers, AreAlignedZerosOfAnySize) {

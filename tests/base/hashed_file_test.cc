@@ -7,21 +7,16 @@
 #include <filesystem>
 
 #include "capra/base/buffer.h"
+#include "tests/base/temp_folder.h"
 
 namespace capra {
 namespace {
 
 class Hashed : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string folder = (std::filesystem::temp_directory_path() / "hashed.XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string path(const char* name) const { return folder_ + "/" + name; }
+  std::string path(const char* name) const { return folder_.path() + "/" + name; }
 
-  std::string folder_;
+  TempFolder folder_;
 };
 
 // The examples of FIPS 180-4.
@@ -70,7 +65,7 @@ TEST_F(Hashed, RefusesAndLeavesNothing) {
   {
     HashedFile::create(path("c")).value_or_throw().write("begun");
   }
-  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
 }  // namespace

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "tests/base/temp_folder.h"
 
 namespace capra {
 namespace {
@@ -176,20 +176,11 @@ TEST(Cpus, FollowTheAffinityMask) {
 /// A folder that looks like /sys/fs/cgroup.
 class CgroupFolder {
  public:
-  CgroupFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "cgroupXXXXXX").string();
-    root_ = mkdtemp(name.data());
-  }
-  ~CgroupFolder() { std::filesystem::remove_all(root_); }
-  void write(const std::string& path, const std::string& text) {
-    const std::filesystem::path file = root_ / path;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-  }
-  int limit(const char* self) const { return cgroup_cpu_limit(root_.c_str(), self); }
+  void write(const std::string& path, const std::string& text) { folder_.write(path, text); }
+  int limit(const char* self) const { return cgroup_cpu_limit(folder_.path().c_str(), self); }
 
  private:
-  std::filesystem::path root_;
+  TempFolder folder_;
 };
 
 TEST(Cpus, ReadVersion2Quotas) {

@@ -5,7 +5,7 @@
 
 #include "capra/base/buffer.h"
 #include "capra/io/safetensors.h"
-#include "tests/io/temp_folder.h"
+#include "tests/base/temp_folder.h"
 
 namespace capra {
 namespace {

@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "capra/base/half.h"
-#include "tests/io/temp_folder.h"
+#include "tests/base/temp_folder.h"
 
 namespace capra {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "capra/io/tokenizer.h"
 #include "tests/io/small_tokenizers.h"
-#include "tests/io/temp_folder.h"
+#include "tests/base/temp_folder.h"
 
 namespace capra {
 namespace {

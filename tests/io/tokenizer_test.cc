@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/io/small_tokenizers.h"
-#include "tests/io/temp_folder.h"
+#include "tests/base/temp_folder.h"
 
 namespace capra {
 namespace {

@@ -3,46 +3,31 @@
 
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <utility>
 
-#include "capra/base/new_folder.h"
 #include "capra/base/subprocess.h"
 #include "tools/capra/command.h"
 
 namespace capra::driver {
 namespace {
 
-// The one unfinished file, for signal handlers: they may only read it.
-char unfinished[4096];
-std::atomic<bool> has_unfinished{false};
-
-void remember(const std::string& path) {
-  if (path.size() >= sizeof unfinished) return;
-  std::memcpy(unfinished, path.c_str(), path.size() + 1);
-  has_unfinished.store(true, std::memory_order_release);
-}
-
-void forget() { has_unfinished.store(false, std::memory_order_release); }
-
-void remove_unfinished() {
-  if (has_unfinished.load(std::memory_order_acquire)) ::unlink(unfinished);
+void remove_and_end() {
   end_programs();
-  remove_unfinished_folders();
+  remove_unfinished();
 }
 
 extern "C" void remove_and_stop(int signal) {
-  remove_unfinished();
+  remove_and_end();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
 // A broken invariant has printed itself: no core, no half-written file, the code of a bug.
 extern "C" void remove_and_report(int) {
-  remove_unfinished();
+  remove_and_end();
   constexpr std::string_view kReport =
       "  this is a bug: please report it with the command and its input\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kReport.data(), kReport.size());
@@ -76,7 +61,6 @@ Result<Output> Output::open(const std::string& path) {
   }
   Result<NewFile> file = NewFile::create(path);
   if (!file.ok()) return as_output(file.error());
-  remember(file->temporary_name());
   Output output(file->stream(), path);
   output.file_.emplace(std::move(*file));
   return output;
@@ -89,12 +73,7 @@ Output::Output(Output&& other) noexcept
 }
 
 Output::~Output() {
-  if (file_) {
-    file_.reset();
-    forget();
-  } else if (stream_ != nullptr && stream_ != stdout) {
-    std::fclose(stream_);
-  }
+  if (!file_ && stream_ != nullptr && stream_ != stdout) std::fclose(stream_);
 }
 
 Failure Output::failure(int error) const {
@@ -130,7 +109,6 @@ Status Output::finish() {
   if (!file_) return std::fclose(stream) == 0 ? Status() : failure(errno);
   const Status finished = file_->finish();
   file_.reset();
-  forget();
   if (!finished.ok()) return as_output(finished.error());
   return {};
 }

@@ -7,26 +7,20 @@
 #include <filesystem>
 
 #include "capra/base/buffer.h"
+#include "tests/base/temp_folder.h"
 
 namespace capra::stablehlo {
 namespace {
 
 class Irpa : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string folder = (std::filesystem::temp_directory_path() / "irpa.XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-    folder_ = folder;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
-  std::string path() const { return folder_ + "/w.irpa"; }
+  std::string path() const { return folder_.path() + "/w.irpa"; }
   size_t files() const {
-    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder_),
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder_.path()),
                                              std::filesystem::directory_iterator()));
   }
 
-  std::string folder_;
+  TempFolder folder_;
 };
 
 template <class T>
@@ -82,7 +76,8 @@ TEST_F(Irpa, RefusesWhatIsMissingOrOfAnotherTypeAndLeavesNothing) {
   EXPECT_EQ(write_irpa(path(), turned, parameters).error().code, "parameter-type");
   EXPECT_EQ(files(), 0U);
   const Global good[] = {global("w", {DType::F32, {2, 3}})};
-  EXPECT_EQ(write_irpa(folder_ + "/none/w.irpa", good, parameters).error().code, "file-unwritable");
+  EXPECT_EQ(write_irpa(folder_.path() + "/none/w.irpa", good, parameters).error().code,
+            "file-unwritable");
   ASSERT_TRUE(write_irpa(path(), good, parameters).ok());
   EXPECT_EQ(files(), 1U);
 }

@@ -2,99 +2,35 @@
 #include "capra/ir/text/reader.h"
 
 #include <charconv>
-
-#include "capra/base/number_text.h"
+#include <utility>
 
 namespace capra {
-namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '.'; }
-
-size_t word_size(std::string_view text, size_t from) {
-  while (from < text.size() && is_word(text[from])) ++from;
-  return from;
-}
-
-// Digits, letters and dots, and a sign after an exponent's e: what is malformed inside is found
-// when the number is read.
-size_t number_size(std::string_view text) {
-  const bool hex = text.starts_with("0x");
-  size_t size = 1;
-  while (size < text.size()) {
-    const char before = text[size - 1];
-    const bool sign =
-        (text[size] == '+' || text[size] == '-') && !hex && (before == 'e' || before == 'E');
-    if (!is_word(text[size]) && !sign) break;
-    ++size;
-  }
-  return size;
-}
-
-// 0 when the string has no end on its line.
-size_t string_size(std::string_view text) {
-  for (size_t i = 1; i < text.size() && text[i] != '\n'; ++i) {
-    if (text[i] == '\\')
-      ++i;
-    else if (text[i] == '"')
-      return i + 1;
-  }
-  return 0;
-}
-
-}  // namespace
 
 TextReader::TextReader(std::string_view text, std::string_view source)
-    : text_(text), source_(source) {
+    : text_(text), source_(source), cursor_(text, "#") {
   first_ = read();
   second_ = read();
 }
 
-void TextReader::skip_blanks() {
-  bool comment = false;
-  while (position_ < text_.size()) {
-    const char c = text_[position_];
-    if (c == '\n') {
-      comment = false;
-      ++line_;
-      column_ = 0;
-    } else if (c == '#') {
-      comment = true;
-    } else if (!comment && c != ' ' && c != '\t' && c != '\r') {
-      return;
-    }
-    ++position_;
-    ++column_;
-  }
-}
-
-Token TextReader::cut(TokenKind kind, size_t size) {
-  const Token token{kind, text_.substr(position_, size), line_, column_};
-  position_ += size;
-  column_ += static_cast<int64_t>(size);
-  return token;
-}
-
 Token TextReader::read() {
-  skip_blanks();
-  const std::string_view rest = text_.substr(position_);
-  if (rest.empty()) return cut(TokenKind::End, 0);
+  const std::string_view rest = cursor_.skip_blanks();
+  const auto token = [&](TokenKind kind, size_t size) { return Token{cursor_.cut(size), kind}; };
+  if (rest.empty()) return token(TokenKind::End, 0);
   const char c = rest.front();
-  if (is_letter(c)) return cut(TokenKind::Identifier, word_size(rest, 0));
-  if (is_digit(c) || (c == '-' && rest.size() > 1 && is_word(rest[1]))) {
-    return cut(TokenKind::Number, number_size(rest));
+  if (is_letter(c)) return token(TokenKind::Identifier, word_size(rest, 0));
+  if (is_digit(c) || (c == '-' && rest.size() > 1 && is_word_byte(rest[1]))) {
+    return token(TokenKind::Number, number_size(rest));
   }
   if (c == '%') {
     const size_t size = word_size(rest, 1);
-    return cut(size > 1 ? TokenKind::Value : TokenKind::Bad, size);
+    return token(size > 1 ? TokenKind::Value : TokenKind::Bad, size);
   }
   if (c == '"') {
-    const size_t size = string_size(rest);
-    return size > 0 ? cut(TokenKind::String, size) : cut(TokenKind::Bad, 1);
+    const size_t size = closed_size(rest, 1, '"');
+    return size > 0 ? token(TokenKind::String, size) : token(TokenKind::Bad, 1);
   }
   constexpr std::string_view kMarks = "={}[],:@!";
-  return cut(kMarks.find(c) == std::string_view::npos ? TokenKind::Bad : TokenKind::Mark, 1);
+  return token(kMarks.find(c) == std::string_view::npos ? TokenKind::Bad : TokenKind::Mark, 1);
 }
 
 Token TextReader::next() {
@@ -141,24 +77,16 @@ size_t TextReader::bytes_left() const {
   return static_cast<size_t>(text_.data() + text_.size() - first_.text.data());
 }
 
-std::string TextReader::at(const Token& token) const {
-  return source_ + ":" + number_text(token.line) + ":" + number_text(token.column);
-}
+std::string TextReader::at(const Token& token) const { return place_text(source_, token); }
 
 Failure TextReader::needed(const Token& token, std::string_view what, std::string help) const {
-  constexpr size_t kShown = 40;
   std::string found;
   if (token.kind == TokenKind::End) {
     found = "the end of the text";
   } else if (token.kind == TokenKind::Bad && token.text == "\"") {
     found = "a string without an end on its line";
-  } else if (token.kind == TokenKind::Bad) {
-    const auto byte = static_cast<unsigned char>(token.text.front());
-    found = byte > 0x20 && byte < 0x7f ? "'" + std::string(token.text) + "'"
-                                       : "byte " + number_text(static_cast<int64_t>(byte));
   } else {
-    found = "'" + std::string(token.text.substr(0, kShown)) +
-            (token.text.size() > kShown ? "...'" : "'");
+    found = shown_text(token.text);
   }
   return fail("text-syntax", "found " + found + ", needed " + std::string(what), at(token),
               std::move(help));

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "capra/base/result.h"
+#include "capra/base/text/text_cursor.h"
 
 namespace capra {
 
@@ -19,11 +20,8 @@ enum class TokenKind : uint8_t {
   Bad,  ///< a byte that starts nothing, or a string without an end
 };
 
-struct Token {
+struct Token : TextPiece {
   TokenKind kind = TokenKind::End;
-  std::string_view text = {};
-  int64_t line = 1;
-  int64_t column = 1;  ///< of the first byte, from 1, in bytes
 
   bool is(char mark) const { return kind == TokenKind::Mark && text.front() == mark; }
   bool is(std::string_view word) const { return kind == TokenKind::Identifier && text == word; }
@@ -57,14 +55,10 @@ class TextReader {
 
  private:
   Token read();
-  void skip_blanks();
-  Token cut(TokenKind kind, size_t size);
 
   std::string_view text_;
   std::string source_;
-  size_t position_ = 0;
-  int64_t line_ = 1;
-  int64_t column_ = 1;
+  TextCursor cursor_;
   Token first_;
   Token second_;
 };

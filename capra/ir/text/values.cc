@@ -8,13 +8,11 @@
 
 #include "capra/base/half.h"
 #include "capra/base/number_text.h"
+#include "capra/base/text/text_cursor.h"
 #include "capra/ir/text.h"
 
 namespace capra {
 namespace {
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 uint64_t bits_at(const Array& array, int64_t index) {
   const size_t size = dtype_bytes(array.dtype());
@@ -126,7 +124,7 @@ std::string text_of(const std::vector<int64_t>& values) {
 
 bool is_identifier(std::string_view text) {
   if (text.empty() || !is_letter(text.front())) return false;
-  return std::ranges::all_of(text, [](char c) { return is_letter(c) || is_digit(c) || c == '.'; });
+  return std::ranges::all_of(text, [](char c) { return is_word_byte(c); });
 }
 
 std::string quoted(std::string_view text) {

@@ -3,117 +3,54 @@
 
 #include <charconv>
 
-#include "capra/base/number_text.h"
-
 namespace capra::stablehlo {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '$'; }
-
-size_t word_size(std::string_view text, size_t from) {
-  while (from < text.size() && is_word(text[from])) ++from;
-  return from;
-}
-
-// Digits, letters and points, and a sign after an exponent's e: what is malformed inside is found
-// when the number is read.
-size_t number_size(std::string_view text) {
-  const bool hex = text.starts_with("0x");
-  size_t size = 1;
-  while (size < text.size()) {
-    const char before = text[size - 1];
-    const bool sign =
-        (text[size] == '+' || text[size] == '-') && !hex && (before == 'e' || before == 'E');
-    if (!is_word(text[size]) && !sign) break;
-    ++size;
-  }
-  return size;
-}
-
-// From one place to the next such byte on the same line, both counted; 0 when there is none.
-size_t closed_size(std::string_view text, size_t from, char close) {
-  for (size_t i = from; i < text.size() && text[i] != '\n'; ++i) {
-    if (text[i] == '\\') {
-      ++i;
-    } else if (text[i] == close) {
-      return i + 1;
-    }
-  }
-  return 0;
-}
+// Of a word, beside what words have everywhere.
+constexpr std::string_view kMore = "$";
 
 std::string shown(const Token& token) {
-  constexpr size_t kShown = 40;
   if (token.kind == TokenKind::End) return "the end of the text";
   if (token.kind == TokenKind::Bad) {
     if (token.text == "\"" || token.text == "@") return "a name or string without an end";
     if (token.text.size() > 1) return "a type without an end";
-    const auto byte = static_cast<unsigned char>(token.text.front());
-    if (byte <= 0x20 || byte >= 0x7f) return "byte " + number_text(static_cast<int64_t>(byte));
   }
-  const bool whole = token.text.size() <= kShown;
-  return "'" + std::string(token.text.substr(0, kShown)) + (whole ? "'" : "...'");
+  return shown_text(token.text);
 }
 
 }  // namespace
 
-Lexer::Lexer(std::string_view text, std::string_view source) : text_(text), source_(source) {
+Lexer::Lexer(std::string_view text, std::string_view source)
+    : source_(source), cursor_(text, "//") {
   first_ = read();
 }
 
-void Lexer::skip_blanks() {
-  bool comment = false;
-  while (position_ < text_.size()) {
-    const char c = text_[position_];
-    if (c == '\n') {
-      comment = false;
-      ++line_;
-      column_ = 0;
-    } else if (text_.substr(position_).starts_with("//")) {
-      comment = true;
-    } else if (!comment && c != ' ' && c != '\t' && c != '\r') {
-      return;
-    }
-    ++position_;
-    ++column_;
-  }
-}
-
-Token Lexer::cut(TokenKind kind, size_t size) {
-  const Token token{kind, text_.substr(position_, size), line_, column_};
-  position_ += size;
-  column_ += static_cast<int64_t>(size);
-  return token;
-}
-
 Token Lexer::read() {
-  skip_blanks();
-  const std::string_view rest = text_.substr(position_);
-  if (rest.empty()) return cut(TokenKind::End, 0);
+  const std::string_view rest = cursor_.skip_blanks();
+  const auto token = [&](TokenKind kind, size_t size) { return Token{cursor_.cut(size), kind}; };
+  if (rest.empty()) return token(TokenKind::End, 0);
   const char c = rest.front();
   if (rest.starts_with("tensor<")) {
     const size_t size = closed_size(rest, 0, '>');
-    return size > 0 ? cut(TokenKind::Type, size) : cut(TokenKind::Bad, 7);
+    return size > 0 ? token(TokenKind::Type, size) : token(TokenKind::Bad, 7);
   }
-  if (is_letter(c)) return cut(TokenKind::Word, word_size(rest, 0));
+  if (is_letter(c)) return token(TokenKind::Word, word_size(rest, 0, kMore));
   if (is_digit(c) || (c == '-' && rest.size() > 1 && is_digit(rest[1]))) {
-    return cut(TokenKind::Number, number_size(rest));
+    return token(TokenKind::Number, number_size(rest, kMore));
   }
   if (c == '%' || c == '@') {
     const TokenKind kind = c == '%' ? TokenKind::Value : TokenKind::Symbol;
     const bool is_quoted = c == '@' && rest.size() > 1 && rest[1] == '"';
-    const size_t size = is_quoted ? closed_size(rest, 2, '"') : word_size(rest, 1);
-    return size > 1 ? cut(kind, size) : cut(TokenKind::Bad, 1);
+    const size_t size = is_quoted ? closed_size(rest, 2, '"') : word_size(rest, 1, kMore);
+    return size > 1 ? token(kind, size) : token(TokenKind::Bad, 1);
   }
   if (c == '"') {
     const size_t size = closed_size(rest, 1, '"');
-    return size > 0 ? cut(TokenKind::String, size) : cut(TokenKind::Bad, 1);
+    return size > 0 ? token(TokenKind::String, size) : token(TokenKind::Bad, 1);
   }
-  if (rest.starts_with("->") || rest.starts_with("::")) return cut(TokenKind::Mark, 2);
+  if (rest.starts_with("->") || rest.starts_with("::")) return token(TokenKind::Mark, 2);
   constexpr std::string_view kMarks = "(){}[]<>,:=#";
-  return cut(kMarks.find(c) == std::string_view::npos ? TokenKind::Bad : TokenKind::Mark, 1);
+  return token(kMarks.find(c) == std::string_view::npos ? TokenKind::Bad : TokenKind::Mark, 1);
 }
 
 Token Lexer::next() {
@@ -147,9 +84,7 @@ Result<Token> Lexer::expect(TokenKind kind, std::string_view what) {
   return next();
 }
 
-std::string Lexer::at(const Token& token) const {
-  return source_ + ":" + number_text(token.line) + ":" + number_text(token.column);
-}
+std::string Lexer::at(const Token& token) const { return place_text(source_, token); }
 
 Failure Lexer::needed(const Token& token, std::string_view what) const {
   return fail("text-syntax", "found " + shown(token) + ", needed " + std::string(what), at(token));

@@ -30,6 +30,29 @@ constexpr size_t kMostKept = size_t{1} << 20;
 // Process groups of programs that run, for end_programs; more than these are not remembered.
 std::array<std::atomic<pid_t>, 64> running{};
 
+std::atomic<int> starting{0};  ///< programs that run soon or already, and are not among these yet
+
+// While a program is started and remembered. A signal that comes now is handled on another thread,
+// which waits, or after this.
+class Starting {
+ public:
+  Starting() {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+    ++starting;
+  }
+  Starting(const Starting&) = delete;
+  Starting& operator=(const Starting&) = delete;
+  ~Starting() {
+    --starting;
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t before_;
+};
+
 std::atomic<pid_t>* remember(pid_t group) {
   for (std::atomic<pid_t>& place : running) {
     pid_t free = 0;
@@ -164,9 +187,13 @@ Result<ProgramOutcome> run_program(const ProgramCall& call) {
   Channel errors;
   if (!output.open() || !errors.open()) return not_started(call.path, errno);
   pid_t process = 0;
-  const int error = spawn(call, output, errors, process);
-  if (error != 0) return not_started(call.path, error);
-  std::atomic<pid_t>* place = remember(process);
+  std::atomic<pid_t>* place = nullptr;
+  {
+    const Starting guard;
+    const int error = spawn(call, output, errors, process);
+    if (error != 0) return not_started(call.path, error);
+    place = remember(process);
+  }
   output.close_write_end();
   errors.close_write_end();
 
@@ -198,6 +225,7 @@ Result<ProgramOutcome> run_program(const ProgramCall& call) {
 }
 
 void end_programs() noexcept {
+  while (starting.load() != 0) ::poll(nullptr, 0, 1);
   for (const std::atomic<pid_t>& place : running) {
     const pid_t group = place.load();
     if (group != 0) ::kill(-group, SIGKILL);

@@ -88,7 +88,7 @@ std::string unused_remark(const std::vector<std::string>& names) {
   constexpr size_t kMost = 3;
   std::string list;
   for (size_t i = 0; i < names.size() && i < kMost; ++i) list += (i == 0 ? "" : ", ") + names[i];
-  return number_text(static_cast<int64_t>(names.size())) +
+  return number_text(names.size()) +
          " tensors of the checkpoint play no part in these vectors: " + list +
          (names.size() > kMost ? ", ..." : "");
 }
@@ -121,7 +121,7 @@ Result<EmbeddingModel> EmbeddingModel::load(const std::string& folder,
 Result<std::unique_ptr<EmbeddingModel::Parts>> EmbeddingModel::open_parts(
     const std::string& folder, const EmbeddingOptions& options) {
   if (options.threads < 0) {
-    return fail("option-invalid", number_text(int64_t{options.threads}) + " threads were asked for",
+    return fail("option-invalid", number_text(options.threads) + " threads were asked for",
                 "threads", "give a number from 1, or 0 for all CPUs");
   }
   auto parts = std::make_unique<Parts>();

@@ -53,8 +53,8 @@ Result<PackedTokens> EmbeddingModel::tokenize_texts(std::span<const std::string_
   for (size_t i = 0; i < texts.size(); ++i) {
     if (!encoded[i]->ok()) {
       Diagnostic diagnostic = encoded[i]->error();
-      diagnostic.at = "text " + number_text(static_cast<int64_t>(i)) +
-                      (diagnostic.at.empty() ? "" : ", " + diagnostic.at);
+      diagnostic.at =
+          "text " + number_text(i) + (diagnostic.at.empty() ? "" : ", " + diagnostic.at);
       return fail(std::move(diagnostic));
     }
     const EncodedText& text = **encoded[i];

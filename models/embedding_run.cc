@@ -15,7 +15,7 @@ Status check_packed(const Encoder& encoder, std::span<const int32_t> ids,
   }
   const int64_t longest = encoder.longest_sequence();
   for (size_t i = 0; i + 1 < offsets.size(); ++i) {
-    const std::string at = "sequence " + number_text(static_cast<int64_t>(i));
+    const std::string at = "sequence " + number_text(i);
     if (offsets[i + 1] < offsets[i] || offsets[i + 1] > count) {
       return fail("offsets-invalid",
                   "offset " + number_text(offsets[i + 1]) + " follows " + number_text(offsets[i]),
@@ -36,9 +36,9 @@ Status check_packed(const Encoder& encoder, std::span<const int32_t> ids,
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < 0 || ids[i] >= vocabulary) {
       return fail("token-id-out-of-range",
-                  "token id " + number_text(static_cast<int64_t>(ids[i])) +
-                      ", the vocabulary has 0 to " + number_text(vocabulary - 1),
-                  "token " + number_text(static_cast<int64_t>(i)));
+                  "token id " + number_text(ids[i]) + ", the vocabulary has 0 to " +
+                      number_text(vocabulary - 1),
+                  "token " + number_text(i));
     }
   }
   return {};
@@ -154,8 +154,8 @@ Status EmbeddingModel::Parts::embed_packed(std::span<const int32_t> ids,
   CAPRA_TRY(check_packed(*encoder, ids, offsets));
   const auto count = static_cast<int64_t>(offsets.size()) - 1;
   if (vectors.size() != static_cast<size_t>(count * head.dimension())) {
-    return fail("output-size", "room for " + number_text(static_cast<int64_t>(vectors.size())) +
-                                   " numbers, needed " + number_text(count * head.dimension()));
+    return fail("output-size", "room for " + number_text(vectors.size()) + " numbers, needed " +
+                                   number_text(count * head.dimension()));
   }
   std::unique_ptr<BatchWorkspace> batch = take_workspace();
   Status status;

@@ -29,9 +29,7 @@ namespace {
 
 constexpr double kLeastLength = 1e-12;  // as torch.nn.functional.normalize has it
 
-std::string dense_path(size_t index) {
-  return "head.dense." + number_text(static_cast<int64_t>(index));
-}
+std::string dense_path(size_t index) { return "head.dense." + number_text(index); }
 
 // One sequence of states, and which of its tokens count. What is asked for is made once.
 class Sequence {

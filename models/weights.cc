@@ -16,7 +16,7 @@ std::string list_text(const std::vector<std::string>& lines) {
   std::string text;
   for (size_t i = 0; i < lines.size() && i < kListed; ++i) text += "\n    " + lines[i];
   if (lines.size() > kListed) {
-    text += "\n    and " + number_text(static_cast<int64_t>(lines.size() - kListed)) + " more";
+    text += "\n    and " + number_text(lines.size() - kListed) + " more";
   }
   return text;
 }

@@ -70,7 +70,7 @@ Result<ArchiveIndex> parse_archive_index(std::string_view text, const std::strin
   index.archive.bytes = static_cast<uint64_t>(bytes);
   CAPRA_ASSIGN(index.archive.sha256, described.string("sha256"));
   if (index.archive.sha256.size() != kHashDigits) {
-    return described.wrong_type("sha256", number_text(int64_t{kHashDigits}) + " digits");
+    return described.wrong_type("sha256", number_text(kHashDigits) + " digits");
   }
   const Json* rows = file.get("parameters");
   if (rows == nullptr || !rows->is_array()) return file.wrong_type("parameters", "an array");
@@ -81,7 +81,7 @@ Result<ArchiveIndex> parse_archive_index(std::string_view text, const std::strin
     CAPRA_ASSIGN(const int64_t size, fields.integer("bytes", 0));
     if (static_cast<uint64_t>(size) != bytes_of(type)) {
       return invalid(key + " has " + number_text(size) + " bytes, " + type.text() + " needs " +
-                         number_text(static_cast<int64_t>(bytes_of(type))),
+                         number_text(bytes_of(type)),
                      path);
     }
     const std::string place = path + ": " + key;

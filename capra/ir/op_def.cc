@@ -20,7 +20,7 @@ Failure count_failure(const OpDef& op, size_t found) {
     if (operand.arity == Arity::Variadic) needed += "...";
   }
   return fail("operand-count", std::string(op.name) + " takes (" + needed + "), found " +
-                                   number_text(static_cast<int64_t>(found)) + " operands");
+                                   number_text(found) + " operands");
 }
 
 Status check_operands(const OpDef& op, TypeRefs operands) {

@@ -14,15 +14,13 @@ namespace {
 
 std::string node_place(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  std::string place = graph.name() + ": node " + number_text(static_cast<int64_t>(id));
+  std::string place = graph.name() + ": node " + number_text(id);
   if (node.op != nullptr) place += " (" + std::string(node.op->name) + ")";
   if (!node.path.empty()) place += " @ " + node.path;
   return place;
 }
 
-std::string operand_word(size_t index) {
-  return "operand " + number_text(static_cast<int64_t>(index));
-}
+std::string operand_word(size_t index) { return "operand " + number_text(index); }
 
 /// One graph and the names seen in it so far.
 class Verifier {
@@ -58,8 +56,7 @@ class Verifier {
       const NodeId operand = node.operands[i];
       if (operand == kAbsent) continue;
       if (operand < 0 || operand >= id) {
-        return invalid(id, operand_word(i) + " is node " +
-                               number_text(static_cast<int64_t>(operand)) +
+        return invalid(id, operand_word(i) + " is node " + number_text(operand) +
                                ", which does not come before its user");
       }
       if (graph_.node(operand).op == &kOutput) {
@@ -75,9 +72,8 @@ class Verifier {
   Status check_attrs(NodeId id, const Node& node) {
     const auto fields = node.op->attrs.fields;
     if (node.attrs.size() != fields.size()) {
-      return invalid(id, "the record has " + number_text(static_cast<int64_t>(fields.size())) +
-                             " attributes, the node " +
-                             number_text(static_cast<int64_t>(node.attrs.size())));
+      return invalid(id, "the record has " + number_text(fields.size()) + " attributes, the node " +
+                             number_text(node.attrs.size()));
     }
     for (size_t i = 0; i < fields.size(); ++i) {
       const std::string name = "attribute '" + std::string(fields[i].name) + "'";
@@ -128,9 +124,8 @@ class Verifier {
     const std::vector<NodeId> inputs = node.body->inputs();
     const std::vector<NodeId> outputs = node.body->outputs();
     if (inputs.size() != node.operands.size()) {
-      return invalid(id, "the body has " + number_text(static_cast<int64_t>(inputs.size())) +
-                             " inputs, the group has " +
-                             number_text(static_cast<int64_t>(node.operands.size())) + " operands");
+      return invalid(id, "the body has " + number_text(inputs.size()) + " inputs, the group has " +
+                             number_text(node.operands.size()) + " operands");
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (node.operands[i] == kAbsent) return invalid(id, operand_word(i) + " is absent");
@@ -142,8 +137,7 @@ class Verifier {
       }
     }
     if (outputs.size() != 1) {
-      return invalid(id, "the body has " + number_text(static_cast<int64_t>(outputs.size())) +
-                             " outputs, needed one");
+      return invalid(id, "the body has " + number_text(outputs.size()) + " outputs, needed one");
     }
     const TensorType& inside = node.body->node(outputs[0]).type;
     if (inside == node.type) return {};
@@ -169,8 +163,7 @@ Status verify(const Tape& tape) {
     return fail(
         "graph-invalid",
         entry.op == nullptr ? "the entry has no op" : "an operand does not come before its user",
-        tape.name + ": entry " + number_text(static_cast<int64_t>(i)) +
-            (entry.path.empty() ? "" : " @ " + entry.path));
+        tape.name + ": entry " + number_text(i) + (entry.path.empty() ? "" : " @ " + entry.path));
   }
   return verify(build_graph(tape));
 }

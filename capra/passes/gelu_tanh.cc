@@ -110,7 +110,7 @@ std::string exponent_text(double value) {
   if (digits.empty()) digits = "0";
   return (std::signbit(value) ? "-" : "") + digits.substr(0, 1) + "." +
          (digits.size() > 1 ? digits.substr(1) : "0") +
-         (exponent == 0 ? "" : "E" + number_text(static_cast<int64_t>(exponent)));
+         (exponent == 0 ? "" : "E" + number_text(exponent));
 }
 
 Pass gelu_tanh_legalization(std::string reason) {

@@ -96,7 +96,7 @@ std::vector<Approximation> approximations(const Graph& graph) {
 std::string node_label(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   if (!node.path.empty()) return node.path;
-  return "%" + (node.name.empty() ? number_text(static_cast<int64_t>(id)) : node.name);
+  return "%" + (node.name.empty() ? number_text(id) : node.name);
 }
 
 }  // namespace capra

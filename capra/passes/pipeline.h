@@ -86,7 +86,7 @@ Result<Value> run_to_fixed_point(Value value, std::span<const PassRecord* const>
   }
   return fail({"passes-unsettled",
                "the passes still changed the " + std::string(stage.name) + " after " +
-                   number_text(int64_t{max_rounds}) + " rounds: " + names,
+                   number_text(max_rounds) + " rounds: " + names,
                stage.subject, "", true});
 }
 

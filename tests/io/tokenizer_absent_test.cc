@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "capra/io/tokenizer.h"
-#include "tests/io/small_tokenizers.h"
 #include "tests/base/temp_folder.h"
+#include "tests/io/small_tokenizers.h"
 
 namespace capra {
 namespace {

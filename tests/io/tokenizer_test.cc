@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/io/small_tokenizers.h"
 #include "tests/base/temp_folder.h"
+#include "tests/io/small_tokenizers.h"
 
 namespace capra {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "capra/io/safetensors.h"
 #include "models/bert/bert_names.h"
-#include "tests/io/small_tokenizers.h"
 #include "tests/base/temp_folder.h"
+#include "tests/io/small_tokenizers.h"
 #include "tests/models/small_encoder.h"
 
 namespace capra::testing {

@@ -62,7 +62,7 @@ class Grower {
     std::vector<NodeId> seen{values_.back()};
     for (int64_t i = random_.below(4); i > 0; --i) seen.push_back(any());
     for (size_t i = 0; i < seen.size(); ++i) {
-      const std::string name = "output" + number_text(static_cast<uint64_t>(i));
+      const std::string name = "output" + number_text(i);
       graph_.append_call(kOutput, {seen[i]}, pack(OutputAttrs{name})).value_or_throw();
     }
     return std::move(graph_);

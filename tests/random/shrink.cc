@@ -36,7 +36,7 @@ Graph cut(const Graph& graph, const std::vector<NodeId>& outputs, NodeId replace
       continue;
     }
     if (is_replaced(id)) {
-      const InputAttrs attrs{"cut" + number_text(int64_t{id}), node.type};
+      const InputAttrs attrs{"cut" + number_text(id), node.type};
       place =
           smaller.append({.op = &kInput, .operands = {}, .attrs = pack(attrs), .type = node.type});
       continue;

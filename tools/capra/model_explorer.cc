@@ -81,7 +81,7 @@ std::string append_nodes(const Graph& graph, const std::string& id_prefix,
       result = ids[static_cast<size_t>(node.operands.front())];
       continue;
     }
-    const std::string number = id_prefix + number_text(int64_t{id});
+    const std::string number = id_prefix + number_text(id);
     const std::string layers = is_body ? group_layers : module_layers(node.path);
     if (node.op == &kGroup) {
       std::vector<std::string> given;
@@ -100,7 +100,7 @@ std::string append_nodes(const Graph& graph, const std::string& id_prefix,
       Json edge = Json::object();
       edge.set("sourceNodeId", ids[static_cast<size_t>(node.operands[i])]);
       edge.set("sourceNodeOutputId", "0");
-      edges.push(edge.set("targetNodeInputId", number_text(static_cast<int64_t>(i))));
+      edges.push(edge.set("targetNodeInputId", number_text(i)));
     }
     Json row = Json::object();
     row.set("id", number).set("label", node.op->name).set("namespace", layers);

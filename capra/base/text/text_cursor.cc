@@ -68,7 +68,7 @@ std::string shown_text(std::string_view text) {
   constexpr size_t kShown = 40;
   const auto byte = static_cast<unsigned char>(text.front());
   if (text.size() == 1 && (byte <= 0x20 || byte >= 0x7f)) {
-    return "byte " + number_text(static_cast<int64_t>(byte));
+    return "byte " + number_text(byte);
   }
   return "'" + std::string(text.substr(0, kShown)) + (text.size() > kShown ? "...'" : "'");
 }

@@ -227,9 +227,8 @@ class BodyParser {
   Status read_group(Statement& statement) {
     Node& node = statement.node;
     if (depth_ == kMaxTextDepth) {
-      return reader_.needed(
-          statement.op_name,
-          "at most " + number_text(static_cast<int64_t>(kMaxTextDepth)) + " levels of groups");
+      return reader_.needed(statement.op_name,
+                            "at most " + number_text(kMaxTextDepth) + " levels of groups");
     }
     const Token body_token = reader_.peek();
     CAPRA_TRY(reader_.expect("body", "'body' and the nodes of the group"));
@@ -245,23 +244,21 @@ class BodyParser {
     const std::string place = reader_.at(body_token);
     if (outputs.size() != 1) {
       return fail("graph-invalid",
-                  "a group has a body with one output, found " +
-                      number_text(static_cast<int64_t>(outputs.size())),
+                  "a group has a body with one output, found " + number_text(outputs.size()),
                   place);
     }
     if (inputs.size() != node.operands.size()) {
       return fail("graph-invalid",
-                  "the body has " + number_text(static_cast<int64_t>(inputs.size())) +
-                      " inputs, the group has " +
-                      number_text(static_cast<int64_t>(node.operands.size())) + " operands",
+                  "the body has " + number_text(inputs.size()) + " inputs, the group has " +
+                      number_text(node.operands.size()) + " operands",
                   place);
     }
     for (size_t i = 0; i < inputs.size(); ++i) {
       const TensorType& inside = body.node(inputs[i]).type;
       if (node.operands[i] == kAbsent || graph_.node(node.operands[i]).type != inside) {
         return fail("graph-invalid",
-                    "input " + number_text(static_cast<int64_t>(i)) + " of the body is " +
-                        inside.text() + ", the operand is " +
+                    "input " + number_text(i) + " of the body is " + inside.text() +
+                        ", the operand is " +
                         (node.operands[i] == kAbsent ? "absent"
                                                      : graph_.node(node.operands[i]).type.text()),
                     place);

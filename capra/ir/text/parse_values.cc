@@ -30,8 +30,7 @@ Status read_element(TextReader& reader, Array& array, int64_t index) {
 Status read_elements(TextReader& reader, Array& array, size_t axis, int64_t& index) {
   if (axis == array.sizes().size()) return read_element(reader, array, index++);
   const int64_t size = array.sizes()[axis];
-  const std::string extent =
-      number_text(size) + " elements along axis " + number_text(static_cast<int64_t>(axis));
+  const std::string extent = number_text(size) + " elements along axis " + number_text(axis);
   CAPRA_TRY(reader.expect('[', "'[' and " + extent));
   for (int64_t i = 0; i < size; ++i) {
     if (i > 0) CAPRA_TRY(reader.expect(',', "',' and " + extent));
@@ -147,8 +146,7 @@ Result<Shape> read_shape(TextReader& reader) {
     if (!dims.empty()) CAPRA_TRY(reader.expect(',', "',' or ']'"));
     const Token token = reader.peek();
     if (dims.size() == kMaxTextRank) {
-      return reader.needed(token, "']': a type has at most " +
-                                      number_text(static_cast<int64_t>(kMaxTextRank)) + " dims");
+      return reader.needed(token, "']': a type has at most " + number_text(kMaxTextRank) + " dims");
     }
     const std::optional<int64_t> size = parse_i64(token.text);
     if (token.kind == TokenKind::Identifier) {

@@ -19,7 +19,7 @@ std::vector<std::string> value_names(const Graph& graph) {
   names.reserve(graph.nodes().size());
   for (const Node& node : graph.nodes()) {
     const bool named = is_identifier(node.name) && uses[node.name] == 1;
-    names.push_back("%" + (named ? node.name : number_text(static_cast<int64_t>(names.size()))));
+    names.push_back("%" + (named ? node.name : number_text(names.size())));
   }
   return names;
 }

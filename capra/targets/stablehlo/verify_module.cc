@@ -35,7 +35,7 @@ class Verifier {
   }
 
   static std::string place(const Function& function, size_t index) {
-    return "@" + function.name + ": %" + number_text(static_cast<int64_t>(index)) + " = " +
+    return "@" + function.name + ": %" + number_text(index) + " = " +
            std::string(function.operations[index].name);
   }
 

@@ -49,8 +49,8 @@ Status are_axes(const Ints& axes, int64_t rank, std::string_view which) {
 
 Status counts(const Ints& values, int64_t needed, std::string_view which) {
   if (static_cast<int64_t>(values.size()) == needed) return {};
-  return invalid(std::string(which) + " has " + number_text(static_cast<uint64_t>(values.size())) +
-                 " numbers, needed " + number_text(needed));
+  return invalid(std::string(which) + " has " + number_text(values.size()) + " numbers, needed " +
+                 number_text(needed));
 }
 
 bool is_whole(DType dtype) { return is_integer(dtype) || dtype == DType::Bool; }
@@ -432,8 +432,8 @@ Status check_operation(const Function& function, const Operation& operation) {
   const auto count = static_cast<int>(operation.operands.size());
   if (rule->operands < 0 ? count == 0 && !is_composite : count != rule->operands) {
     return fail("operand-count",
-                "found " + number_text(int64_t{count}) + " operands, needed " +
-                    (rule->operands < 0 ? "at least 1" : number_text(int64_t{rule->operands})));
+                "found " + number_text(count) + " operands, needed " +
+                    (rule->operands < 0 ? "at least 1" : number_text(rule->operands)));
   }
   std::vector<const TensorType*> types;
   for (size_t i = 0; i < operation.operands.size(); ++i) {
@@ -441,7 +441,7 @@ Status check_operation(const Function& function, const Operation& operation) {
     types.push_back(&function.type(operand));
     if (is_index(function, operand) == takes_index(operation, i)) continue;
     return mismatch(
-        "operand " + number_text(static_cast<uint64_t>(i)) + " is " +
+        "operand " + number_text(i) + " is " +
         (takes_index(operation, i) ? "a tensor, needed an index" : "an index, needed a tensor"));
   }
   if (rule->form == Form::OneType) {

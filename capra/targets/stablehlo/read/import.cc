@@ -48,11 +48,9 @@ class Importer {
   Graph run() {
     const Function& function = find_function(sink().tape().name);
     if (!options_.inputs.empty() && options_.inputs.size() != function.arguments.size()) {
-      throw Error(
-          {"input-count", "found " + number_text(static_cast<uint64_t>(options_.inputs.size())) +
-                              " types, @" + function.name + " has " +
-                              number_text(static_cast<uint64_t>(function.arguments.size())) +
-                              " arguments"});
+      throw Error({"input-count", "found " + number_text(options_.inputs.size()) + " types, @" +
+                                      function.name + " has " +
+                                      number_text(function.arguments.size()) + " arguments"});
     }
     std::vector<Imported> arguments;
     for (size_t i = 0; i < function.arguments.size(); ++i) {
@@ -67,7 +65,7 @@ class Importer {
     }
     const std::vector<Imported> results = call(function, std::move(arguments));
     for (size_t i = 0; i < results.size(); ++i) {
-      sink().output(tensor_of(results[i]), "result" + number_text(static_cast<uint64_t>(i)));
+      sink().output(tensor_of(results[i]), "result" + number_text(i));
     }
     return build_graph(sink().take_tape());
   }
@@ -105,8 +103,8 @@ class Importer {
   std::vector<Imported> call(const Function& function, std::vector<Imported> values) {
     for (const Operation& operation : function.operations) {
       place_ = "@" + function.name + ", %" +
-               number_text(static_cast<uint64_t>(values.size() - function.arguments.size())) +
-               " = " + std::string(operation.name);
+               number_text(values.size() - function.arguments.size()) + " = " +
+               std::string(operation.name);
       Imported value = import(operation, values);
       if (value.tensor) require_fits(value.tensor.type(), operation.type);
       values.push_back(std::move(value));

@@ -127,9 +127,8 @@ Result<Array> bytes_array(const Lexer& lexer, const Token& token, const TensorTy
   const auto wanted = static_cast<size_t>(*type.shape.elements()) * dtype_bytes(type.dtype);
   if (bytes->size() != wanted) {
     return type_mismatch(lexer, token,
-                         "found " + number_text(static_cast<uint64_t>(bytes->size())) + " bytes, " +
-                             type_text(type) + " has " +
-                             number_text(static_cast<uint64_t>(wanted)));
+                         "found " + number_text(bytes->size()) + " bytes, " + type_text(type) +
+                             " has " + number_text(wanted));
   }
   Array array = Array::zeros(type.dtype, type.shape.sizes());
   if (wanted > 0) std::memcpy(array.mutable_data(), bytes->data(), wanted);

@@ -1,56 +1,15 @@
 // What the chip's compiler reads: a graph of matrices with the ops that the chip has.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "capra/base/result.h"
+#include "capra/targets/ga2/matrix.h"
 
 namespace capra::ga2 {
-
-/// A matrix in row-major order. Both extents are 1 or more.
-template <class T>
-struct Matrix {
-  int64_t rows = 0;
-  int64_t columns = 0;
-  std::vector<T> values = {};
-
-  Matrix() = default;
-  Matrix(int64_t row_count, int64_t column_count)
-      : rows(row_count),
-        columns(column_count),
-        values(static_cast<size_t>(row_count * column_count)) {}
-  T& at(int64_t row, int64_t column) { return values[static_cast<size_t>(row * columns + column)]; }
-  const T& at(int64_t row, int64_t column) const {
-    return values[static_cast<size_t>(row * columns + column)];
-  }
-  std::span<const T> row(int64_t index) const {
-    return std::span(values).subspan(static_cast<size_t>(index * columns),
-                                     static_cast<size_t>(columns));
-  }
-  bool operator==(const Matrix&) const = default;
-};
-
-template <class T>
-Matrix<T> concatenated(const Matrix<T>& a, const Matrix<T>& b) {
-  Matrix<T> result = a;
-  result.rows += b.rows;
-  result.values.insert(result.values.end(), b.values.begin(), b.values.end());
-  return result;
-}
-
-/// Rows `start` to one before `start + count`.
-template <class T>
-Matrix<T> rows_of(const Matrix<T>& x, int64_t start, int64_t count) {
-  Matrix<T> result(count, x.columns);
-  std::copy_n(x.values.begin() + static_cast<std::ptrdiff_t>(start * x.columns),
-              result.values.size(), result.values.begin());
-  return result;
-}
 
 /// Most elements of a tensor: many times what the chip's memories hold.
 inline constexpr int64_t kMostElements = int64_t{1} << 20;

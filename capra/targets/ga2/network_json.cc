@@ -10,8 +10,6 @@
 namespace capra::ga2 {
 namespace {
 
-std::string count_text(size_t count) { return number_text(static_cast<uint64_t>(count)); }
-
 Failure malformed(const std::string& at, std::string message) {
   return fail("network-document", std::move(message), at,
               "docs/ga2.md has the form of the document");
@@ -72,8 +70,8 @@ Result<Matrix<double>> read_matrix(const Json& json, const std::string& at) {
   size_t next = 0;
   for (const Json& row : rows) {
     if (row.items().size() != columns) {
-      return malformed(at, "rows have " + count_text(columns) + " and " +
-                               count_text(row.items().size()) + " numbers");
+      return malformed(at, "rows have " + number_text(columns) + " and " +
+                               number_text(row.items().size()) + " numbers");
     }
     for (const Json& item : row.items()) {
       const std::optional<double> value = item.as_f64();
@@ -118,8 +116,8 @@ Result<Operands<count>> read_operands(const Entry& entry) {
     return operands;
   }
   if (list->items().size() != count) {
-    return malformed(entry.at, "ins has " + count_text(list->items().size()) + " entries, needed " +
-                                   count_text(count));
+    return malformed(entry.at, "ins has " + number_text(list->items().size()) +
+                                   " entries, needed " + number_text(count));
   }
   for (size_t i = 0; i < count; ++i) {
     const std::optional<int64_t> operand = list->items()[i].as_i64();
@@ -270,7 +268,7 @@ Result<CompileRequest> read_request(const Json& document, const std::string& at)
   if (const Json* samples = document.find("calib")) {
     if (!samples->is_array()) return malformed(at, "calib is no list of samples");
     for (const Json& sample : samples->items()) {
-      const std::string which = at + ", calib " + count_text(request.calibration.size());
+      const std::string which = at + ", calib " + number_text(request.calibration.size());
       CAPRA_ASSIGN(Sample read, read_sample(sample, which));
       request.calibration.push_back(std::move(read));
     }

@@ -16,7 +16,7 @@ Result<int64_t> Allocator::allocate(int64_t words) {
     return fail("memory-full",
                 "scratchpad is full: cannot place a buffer of " + number_text(words) +
                     " words (free: " + number_text(left) + " words in " +
-                    number_text(static_cast<uint64_t>(free_.size())) + " pieces)",
+                    number_text(free_.size()) + " pieces)",
                 {}, "use smaller matrices, or let buffers be reused");
   }
   const int64_t address = piece->address;

@@ -39,8 +39,8 @@ class Placer {
   bool is_placed(NodeIndex node) { return place_of(node).buffer >= 0; }
 
   int64_t new_buffer(int64_t words) {
-    placed_.buffers.push_back({words});
-    return static_cast<int64_t>(placed_.buffers.size()) - 1;
+    placed_.buffer_words.push_back(words);
+    return std::ssize(placed_.buffer_words) - 1;
   }
 
   Status fuse_relus() {

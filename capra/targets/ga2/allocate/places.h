@@ -14,10 +14,6 @@ struct Place {
   int64_t row = 0;
 };
 
-struct Buffer {
-  int64_t words = 0;
-};
-
 /// The last node that reads or writes a buffer.
 struct LastUse {
   int64_t buffer = 0;
@@ -25,10 +21,10 @@ struct LastUse {
 };
 
 struct Places {
-  std::vector<Place> places;  ///< by node
-  std::vector<Buffer> buffers;
-  std::vector<LastUse> last_uses;    ///< in the order in which buffers are first used
-  std::vector<bool> has_fused_relu;  ///< by node: a matmul whose relu is its requantizer's
+  std::vector<Place> places;          ///< by node
+  std::vector<int64_t> buffer_words;  ///< by buffer
+  std::vector<LastUse> last_uses;     ///< in the order in which buffers are first used
+  std::vector<bool> has_fused_relu;   ///< by node: a matmul whose relu is its requantizer's
 };
 
 /// Gives every tensor its place, consumers first: the parts of a concatenation lie in its buffer,

@@ -24,7 +24,7 @@ class Emitter {
       : places_(std::move(places)),
         options_(options),
         allocator_(kScratchpadWords),
-        addresses_(places_.buffers.size()),
+        addresses_(places_.buffer_words.size()),
         loaded_(network.nodes().size()) {
     program_.network = network;
     program_.plan = std::move(plan);
@@ -87,7 +87,7 @@ class Emitter {
     std::optional<int64_t>& address = buffer_address(index);
     if (!address) {
       const auto buffer = static_cast<size_t>(place(index).buffer);
-      CAPRA_ASSIGN(address, allocator_.allocate(places_.buffers[buffer].words));
+      CAPRA_ASSIGN(address, allocator_.allocate(places_.buffer_words[buffer]));
     }
     return address_in_buffer(index);
   }
@@ -154,7 +154,7 @@ class Emitter {
     for (const LastUse& use : places_.last_uses) {
       std::optional<int64_t>& address = addresses_[static_cast<size_t>(use.buffer)];
       if (use.node != index || !address) continue;
-      allocator_.release(*address, places_.buffers[static_cast<size_t>(use.buffer)].words);
+      allocator_.release(*address, places_.buffer_words[static_cast<size_t>(use.buffer)]);
       address.reset();
     }
   }

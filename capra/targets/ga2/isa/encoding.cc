@@ -38,8 +38,6 @@ uint32_t get(const Encoded& encoded, int at, int bits) {
   return static_cast<uint32_t>((both >> (at % 32)) & ((uint64_t{1} << bits) - 1));
 }
 
-std::string count_text(size_t count) { return number_text(static_cast<uint64_t>(count)); }
-
 }  // namespace
 
 Encoded encode(const Instruction& instruction) {
@@ -71,8 +69,8 @@ Result<Instruction> decode(const Encoded& encoded) {
     decoded = instruction;
   });
   if (!decoded) {
-    return fail("encoding-invalid", "there is no opcode " + count_text(opcode), {},
-                "opcodes are 0 to " + count_text(std::variant_size_v<Instruction> - 1));
+    return fail("encoding-invalid", "there is no opcode " + number_text(opcode), {},
+                "opcodes are 0 to " + number_text(std::variant_size_v<Instruction> - 1));
   }
   if (encode(*decoded) != encoded) {
     return fail("encoding-invalid", "bits below the fields are not 0");
@@ -92,9 +90,9 @@ std::vector<uint32_t> encode_program(std::span<const Instruction> program) {
 
 Result<std::vector<Instruction>> decode_program(std::span<const uint32_t> words) {
   if (words.size() % kInstructionWords != 0) {
-    return fail("encoding-invalid", "found " + count_text(words.size()) +
+    return fail("encoding-invalid", "found " + number_text(words.size()) +
                                         " words, instructions have " +
-                                        count_text(kInstructionWords) + " each");
+                                        number_text(kInstructionWords) + " each");
   }
   std::vector<Instruction> program;
   for (size_t i = 0; i < words.size(); i += kInstructionWords) {
@@ -103,7 +101,7 @@ Result<std::vector<Instruction>> decode_program(std::span<const uint32_t> words)
     Result<Instruction> decoded = decode(encoded);
     if (!decoded.ok()) {
       Diagnostic diagnostic = decoded.error();
-      diagnostic.at = "instruction " + count_text(i / kInstructionWords);
+      diagnostic.at = "instruction " + number_text(i / kInstructionWords);
       return fail(std::move(diagnostic));
     }
     program.push_back(*decoded);

@@ -10,8 +10,6 @@
 namespace capra::ga2 {
 namespace {
 
-std::string count_text(size_t count) { return number_text(static_cast<uint64_t>(count)); }
-
 // The words of a line, up to a comment.
 std::vector<std::string_view> words_of(std::string_view line) {
   constexpr std::string_view kSpaces = " \t\r";
@@ -48,8 +46,8 @@ template <class T>
 Result<Instruction> parse_fields(std::span<const std::string_view> words) {
   constexpr size_t kFields = std::tuple_size_v<decltype(T::fields())>;
   if (words.size() != kFields) {
-    return fail("listing-invalid", "found " + count_text(words.size()) + " fields, " +
-                                       std::string(T::kMnemonic) + " has " + count_text(kFields));
+    return fail("listing-invalid", "found " + number_text(words.size()) + " fields, " +
+                                       std::string(T::kMnemonic) + " has " + number_text(kFields));
   }
   T instruction;
   Status status;
@@ -84,7 +82,7 @@ Result<std::optional<Instruction>> parse_line(std::string_view line, size_t numb
   if (const std::optional<uint64_t> said = parse_u64(words[0])) {
     if (*said != number) {
       return fail("listing-invalid", "found number " + std::string(words[0]) +
-                                         " before instruction " + count_text(number));
+                                         " before instruction " + number_text(number));
     }
     words.erase(words.begin());
     if (words.empty()) return fail("listing-invalid", "a number without an instruction");
@@ -101,7 +99,7 @@ std::string instruction_text(const Instruction& instruction) {
         std::string text(T::kMnemonic);
         for_each_field<T>([&](const Field<T>& field) {
           if (text.size() < 4) text.resize(4, ' ');
-          text += " " + std::string(field.name) + "=" + number_text(uint64_t{one.*field.member});
+          text += " " + std::string(field.name) + "=" + number_text(one.*field.member);
         });
         return text;
       },
@@ -121,7 +119,7 @@ Result<std::vector<Instruction>> parse_listing(std::string_view text, std::strin
     Result<std::optional<Instruction>> parsed = parse_line(text.substr(0, end), program.size());
     if (!parsed.ok()) {
       Diagnostic diagnostic = parsed.error();
-      diagnostic.at = std::string(name) + ":" + count_text(line);
+      diagnostic.at = std::string(name) + ":" + number_text(line);
       return fail(std::move(diagnostic));
     }
     if (*parsed) program.push_back(**parsed);

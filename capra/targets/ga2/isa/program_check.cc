@@ -132,12 +132,12 @@ Status check_program(std::span<const Instruction> program, int64_t external_word
     const std::string reason = std::visit(Illegality{external_words}, program[i]);
     if (!reason.empty()) {
       return fail("program-illegal", instruction_text(program[i]) + ": " + reason,
-                  "instruction " + number_text(static_cast<uint64_t>(i)));
+                  "instruction " + number_text(i));
     }
     if (std::holds_alternative<Halt>(program[i])) return {};
   }
   return fail("program-illegal", "no HALT ends the program",
-              "instruction " + number_text(static_cast<uint64_t>(program.size())));
+              "instruction " + number_text(program.size()));
 }
 
 }  // namespace capra::ga2

@@ -9,20 +9,6 @@ namespace {
 
 using Values = Matrix<double>;
 
-Values product(const Values& a, const Values& b, const NetworkNode& node) {
-  Values result(node.shape.rows, node.shape.columns);
-  for (int64_t i = 0; i < result.rows; ++i) {
-    for (int64_t j = 0; j < result.columns; ++j) {
-      double sum = 0;
-      for (int64_t t = 0; t < a.columns; ++t) {
-        sum += a.at(i, t) * (node.transpose_b ? b.at(j, t) : b.at(t, j));
-      }
-      result.at(i, j) = node.factor * sum;
-    }
-  }
-  return result;
-}
-
 Values softmax_rows(const Values& x) {
   Values result(x.rows, x.columns);
   for (int64_t i = 0; i < x.rows; ++i) {
@@ -37,23 +23,17 @@ Values softmax_rows(const Values& x) {
   return result;
 }
 
-Values argmax_rows(const Values& x) {
-  Values result(x.rows, 1);
-  for (int64_t i = 0; i < x.rows; ++i) {
-    const auto row = x.row(i);
-    result.at(i, 0) = static_cast<double>(std::ranges::max_element(row) - row.begin());
-  }
-  return result;
-}
-
 }  // namespace
 
 Values evaluate_node(const NetworkNode& node, std::span<const Values* const> operands) {
   switch (node.op) {
     case NodeOp::Weight:
       return node.weights;
-    case NodeOp::Matmul:
-      return product(*operands[0], *operands[1], node);
+    case NodeOp::Matmul: {
+      Values result = product(*operands[0], *operands[1], node.transpose_b);
+      for (double& value : result.values) value *= node.factor;
+      return result;
+    }
     case NodeOp::Softmax:
       return softmax_rows(*operands[0]);
     case NodeOp::Add: {

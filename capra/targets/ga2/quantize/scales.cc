@@ -145,16 +145,15 @@ Result<std::vector<double>> calibrate(const Network& network, std::span<const Sa
   }
   std::vector<double> ranges(network.nodes().size(), 0);
   for (size_t i = 0; i < calibration.size(); ++i) {
-    const std::string what = "calibration sample " + number_text(static_cast<uint64_t>(i));
+    const std::string what = "calibration sample " + number_text(i);
     CAPRA_TRY(check_sample(network, calibration[i], what));
     const std::vector<Matrix<double>> values = evaluate(network, calibration[i]);
     for (size_t node = 0; node < values.size(); ++node) {
       for (const double value : values[node].values) {
         if (!std::isfinite(value)) {
           return fail("range-invalid",
-                      "node " + number_text(static_cast<uint64_t>(node)) +
-                          " has a value that is not finite",
-                      what, "correct the graph's factors, weights or samples");
+                      "node " + number_text(node) + " has a value that is not finite", what,
+                      "correct the graph's factors, weights or samples");
         }
         ranges[node] = std::max(ranges[node], std::fabs(value));
       }

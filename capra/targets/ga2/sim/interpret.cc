@@ -54,26 +54,16 @@ class Interpreter {
       case NodeOp::Slice:
         return rows_of(operand(node, 0), node.start, node.shape.rows);
       case NodeOp::Argmax:
-        return argmax(operand(node, 0));
+        return argmax_rows(operand(node, 0));
     }
     CAPRA_CHECK(false);
   }
 
   Levels matmul(NodeIndex index) const {
     const NetworkNode& node = program_.network.node(index);
-    const Levels& a = operand(node, 0);
-    const Levels& b = operand(node, 1);
     const Requantizer& by = *program_.requantizer(index);
-    Levels result(node.shape.rows, node.shape.columns);
-    for (int64_t i = 0; i < result.rows; ++i) {
-      for (int64_t j = 0; j < result.columns; ++j) {
-        int32_t sum = 0;
-        for (int64_t t = 0; t < a.columns; ++t) {
-          sum += a.at(i, t) * (node.transpose_b ? b.at(j, t) : b.at(t, j));
-        }
-        result.at(i, j) = requantize(sum, by.factor, by.relu);
-      }
-    }
+    Levels result = product(operand(node, 0), operand(node, 1), node.transpose_b);
+    for (int32_t& value : result.values) value = requantize(value, by.factor, by.relu);
     return result;
   }
 
@@ -104,15 +94,6 @@ class Interpreter {
         sum += by[k] == nullptr ? level : requantize(level, by[k]->factor, false);
       }
       result.values[i] = clamp_level(sum);
-    }
-    return result;
-  }
-
-  static Levels argmax(const Levels& x) {
-    Levels result(x.rows, 1);
-    for (int64_t i = 0; i < x.rows; ++i) {
-      const auto row = x.row(i);
-      result.at(i, 0) = static_cast<int32_t>(std::ranges::max_element(row) - row.begin());
     }
     return result;
   }
@@ -161,8 +142,8 @@ std::vector<std::string> stage_problems(const Program& program,
     }
     if (bad > 0) {
       problems.push_back("node " + number_text(i) + " (" + std::string(node_op_name(node.op)) +
-                         "): " + number_text(bad) + " values more than " +
-                         number_text(int64_t{tolerated}) + " level(s) from the real-number result");
+                         "): " + number_text(bad) + " values more than " + number_text(tolerated) +
+                         " level(s) from the real-number result");
     }
   }
   return problems;

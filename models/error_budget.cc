@@ -62,23 +62,7 @@ class OpRunner {
 
  private:
   Result<const Executable*> program_of(const Graph& graph, const Node& node) {
-    Graph single("op");
-    std::vector<NodeId> operands;
-    for (const NodeId operand : node.operands) {
-      if (operand == kAbsent) {
-        operands.push_back(kAbsent);
-        continue;
-      }
-      const TensorType& type = graph.node(operand).type;
-      operands.push_back(
-          single.append({.op = &kInput,
-                         .operands = {},
-                         .attrs = pack(InputAttrs{"x" + std::to_string(single.size()), type}),
-                         .type = type}));
-    }
-    CAPRA_ASSIGN(const NodeId call, single.append_call(*node.op, operands, node.attrs));
-    single.append(
-        {.op = &kOutput, .operands = {call}, .attrs = pack(OutputAttrs{"y"}), .type = node.type});
+    Graph single = graph_of_call(graph, node, "op");
     std::unique_ptr<Executable>& program = programs_[print_graph(single)];
     if (program == nullptr) {
       CAPRA_ASSIGN(program,

@@ -83,9 +83,8 @@ class Replay {
   void bind(std::span<const Tensor> inputs) {
     const std::vector<NodeId> ids = graph_.inputs();
     if (inputs.size() != ids.size()) {
-      throw Error({"input-count", "the graph has " + number_text(static_cast<int64_t>(ids.size())) +
-                                      " inputs, the run was given " +
-                                      number_text(static_cast<int64_t>(inputs.size()))});
+      throw Error({"input-count", "the graph has " + number_text(ids.size()) +
+                                      " inputs, the run was given " + number_text(inputs.size())});
     }
     for (size_t i = 0; i < ids.size(); ++i) {
       const Node& node = graph_.node(ids[i]);
@@ -214,6 +213,28 @@ bool operator==(const Graph& a, const Graph& b) {
     if (!equal_nodes(a.node(id), b.node(id))) return false;
   }
   return true;
+}
+
+Graph graph_of_call(const Graph& graph, const Node& node, std::string name) {
+  Graph single(std::move(name));
+  std::vector<NodeId> operands;
+  for (const NodeId operand : node.operands) {
+    if (operand == kAbsent) {
+      operands.push_back(kAbsent);
+      continue;
+    }
+    const TensorType& type = graph.node(operand).type;
+    const InputAttrs input{"arg" + number_text(single.size()), type};
+    operands.push_back(
+        single.append({.op = &kInput, .operands = {}, .attrs = pack(input), .type = type}));
+  }
+  const NodeId result =
+      single.append({.op = node.op, .operands = operands, .attrs = node.attrs, .type = node.type});
+  single.append({.op = &kOutput,
+                 .operands = {result},
+                 .attrs = pack(OutputAttrs{"result"}),
+                 .type = node.type});
+  return single;
 }
 
 Graph build_graph(Tape tape) {

@@ -75,6 +75,9 @@ class Graph {
 /// The types of the operands of a node of `graph`, or of one not yet appended; null where absent.
 std::vector<const TensorType*> operand_types(const Graph& graph, std::span<const NodeId> operands);
 
+/// A graph of one call: the node of `graph` on inputs of its operands' types, and an output.
+Graph graph_of_call(const Graph& graph, const Node& node, std::string name);
+
 /// SSA form of a tape; node numbers equal entry numbers.
 Graph build_graph(Tape tape);
 /// The linear record of a graph without groups.

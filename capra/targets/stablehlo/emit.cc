@@ -91,10 +91,10 @@ std::string name_part(std::string_view text) {
 std::string pattern_text(const TensorType& type, std::map<std::string, size_t>& symbols) {
   std::string text(dtype_name(type.dtype));
   for (const Dim& dim : type.shape.dims()) {
-    text += dim.is_static()
-                ? " " + dim.text()
-                : " s" + number_text(static_cast<int64_t>(
-                             symbols.try_emplace(dim.symbol(), symbols.size()).first->second));
+    text +=
+        dim.is_static()
+            ? " " + dim.text()
+            : " s" + number_text(symbols.try_emplace(dim.symbol(), symbols.size()).first->second);
   }
   return text;
 }
@@ -421,27 +421,7 @@ class Emitter {
 
   // The node's decomposition as a function of its operands.
   Function body_function(const Graph& graph, const Node& node, const std::string& name) {
-    Graph body(name);
-    std::vector<NodeId> operands;
-    for (const NodeId operand : node.operands) {
-      if (operand == kAbsent) {
-        operands.push_back(kAbsent);
-        continue;
-      }
-      const TensorType& type = graph.node(operand).type;
-      const std::string argument = "arg" + number_text(int64_t{body.size()});
-      operands.push_back(body.append({.op = &kInput,
-                                      .operands = {},
-                                      .attrs = pack(InputAttrs{argument, type}),
-                                      .type = type}));
-    }
-    const NodeId result =
-        body.append({.op = node.op, .operands = operands, .attrs = node.attrs, .type = node.type});
-    body.append({.op = &kOutput,
-                 .operands = {result},
-                 .attrs = pack(OutputAttrs{"result"}),
-                 .type = node.type});
-    const Graph legal = legalized(body, {}).value_or_throw();
+    const Graph legal = legalized(graph_of_call(graph, node, name), {}).value_or_throw();
     return function_of(legal, name, true);
   }
 

@@ -92,6 +92,7 @@ class MixedSink : public Sink {
       if (!is_chosen) return operands[0];
     } else if (is_chosen) {
       std::vector<Array> arrays;
+      arrays.reserve(operands.size());
       for (size_t i = 0; i < operands.size(); ++i) {
         arrays.push_back(
             operands[i] ? in_dtype(operands[i].array(), graph_.node(node.operands[i]).type.dtype)
@@ -134,6 +135,7 @@ Result<Array> evaluate(const Parts& parts, const Graph& graph, std::vector<bool>
   const Context oracle = interp_context(&parts.weights.parameters, parts.pool);
   const Context mixed(std::make_shared<MixedSink>(graph, oracle, std::move(chosen), runner));
   std::vector<Tensor> tensors;
+  tensors.reserve(inputs.size());
   for (const Array& input : inputs) tensors.push_back(Tensor::of_data(mixed, interp_array(input)));
   try {
     return replay(graph, mixed, tensors).front().array();

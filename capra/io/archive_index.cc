@@ -1,6 +1,8 @@
 // Side files of archives, written and believed.
 #include "capra/io/archive_index.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "capra/base/buffer.h"
@@ -84,7 +86,7 @@ Result<ArchiveIndex> parse_archive_index(std::string_view text, const std::strin
                          number_text(bytes_of(type)),
                      path);
     }
-    const std::string place = path + ": " + key;
+    const std::string place = fmt::format("{}: {}", path, key);
     if (!index.parameters.emplace(std::move(key), std::move(type)).second) {
       return invalid("a key stands there twice", place);
     }

@@ -82,7 +82,7 @@ Result<std::optional<ConstantPlacement>> placement(const std::string& constants)
   if (constants == "external") return std::optional(ConstantPlacement{.external_from = 0});
   if (constants.starts_with(kThreshold)) {
     const auto bytes = parse_i64(std::string_view(constants).substr(kThreshold.size()));
-    if (bytes && *bytes >= 0) return std::optional(ConstantPlacement{.external_from = *bytes});
+    if (bytes.value_or(-1) >= 0) return std::optional(ConstantPlacement{.external_from = bytes});
   }
   return fail("option-invalid", "there is no place for constants '" + constants + "'",
               "--constants", "use inline, external or threshold:BYTES");

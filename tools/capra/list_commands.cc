@@ -74,8 +74,9 @@ Result<Conformance> read_conformance(const std::string& path) {
                   "'capra ops' lists them all");
     }
     std::vector<ConformanceResult>& results = conformance.ops[op];
+    const std::string at = fmt::format("{}: {}", path, op);
     for (const auto& [dtype, row] : rows.members()) {
-      CAPRA_ASSIGN(ConformanceResult result, conformance_result(dtype, row, path + ": " + op));
+      CAPRA_ASSIGN(ConformanceResult result, conformance_result(dtype, row, at));
       results.push_back(std::move(result));
     }
     std::ranges::sort(results, {}, &ConformanceResult::dtype);

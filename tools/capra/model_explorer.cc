@@ -1,6 +1,8 @@
 // Nodes of Model Explorer: groups become layers, edges lead past them.
 #include "tools/capra/model_explorer.h"
 
+#include <fmt/format.h>
+
 #include <cctype>
 #include <utility>
 #include <vector>
@@ -89,8 +91,9 @@ std::string append_nodes(const Graph& graph, const std::string& id_prefix,
         if (operand != kAbsent) given.push_back(ids[static_cast<size_t>(operand)]);
       }
       const std::string layer = node.attrs_as<GroupAttrs>().label + "." + number;
-      own = append_nodes(*node.body, number + ".", layers.empty() ? layer : layers + "/" + layer,
-                         given, nodes);
+      own =
+          append_nodes(*node.body, number + ".",
+                       layers.empty() ? layer : fmt::format("{}/{}", layers, layer), given, nodes);
       continue;
     }
     own = number;

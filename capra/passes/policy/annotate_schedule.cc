@@ -1,6 +1,8 @@
 // Hints, checked and completed; nodes are otherwise left as they are.
 #include "capra/passes/policy/annotate_schedule.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -52,8 +54,8 @@ Result<Graph> annotated(const Graph& graph, std::span<const ScheduleDefault> def
     const std::string text = schedule_text(*given);
     node.notes.push_back({std::string(kScheduleNote), text});
     const std::string form = form_text(node);
-    context.report.rewrites.push_back(
-        {std::string(kName), "default-hint", label, forms_note(form, form + " by " + text)});
+    context.report.rewrites.push_back({std::string(kName), "default-hint", label,
+                                       forms_note(form, fmt::format("{} by {}", form, text))});
   }
   return result;
 }

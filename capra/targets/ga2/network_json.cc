@@ -1,6 +1,8 @@
 // Nodes become the calls that make them; what a node says of its shape must be what its call makes.
 #include "capra/targets/ga2/network_json.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <utility>
@@ -95,7 +97,7 @@ Result<Sample> read_sample(const Json& json, const std::string& at) {
   if (!json.is_object()) return malformed(at, "needed an object with a matrix for each input");
   Sample sample;
   for (const auto& [name, values] : json.members()) {
-    CAPRA_ASSIGN(sample[name], read_matrix(values, at + ", " + name));
+    CAPRA_ASSIGN(sample[name], read_matrix(values, fmt::format("{}, {}", at, name)));
   }
   return sample;
 }

@@ -119,7 +119,7 @@ struct Illegality {
 
   // The same, or in the very same place.
   static std::string element_wise(const Range& result, const Range& operand) {
-    const std::string reason = count(static_cast<uint32_t>(result.end - result.begin));
+    std::string reason = count(static_cast<uint32_t>(result.end - result.begin));
     if (!reason.empty()) return reason;
     return result.begin == operand.begin ? inside(result) : apart(result, operand);
   }

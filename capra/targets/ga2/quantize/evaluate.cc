@@ -65,6 +65,7 @@ std::vector<Values> evaluate(const Network& network, const Sample& sample) {
   values.reserve(network.nodes().size());
   for (const NetworkNode& node : network.nodes()) {
     std::vector<const Values*> operands;
+    operands.reserve(node.operands.size());
     for (const NodeIndex operand : node.operands) {
       operands.push_back(&values[static_cast<size_t>(operand)]);
     }

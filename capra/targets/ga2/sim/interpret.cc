@@ -125,6 +125,8 @@ std::vector<std::string> stage_problems(const Program& program,
     if (node.op != NodeOp::Matmul && node.op != NodeOp::Softmax && node.op != NodeOp::Add) continue;
     std::vector<Matrix<double>> operands;
     std::vector<const Matrix<double>*> pointers;
+    operands.reserve(node.operands.size());
+    pointers.reserve(node.operands.size());
     for (const NodeIndex operand : node.operands) {
       operands.push_back(
           dequantized(integers[static_cast<size_t>(operand)], program.scale(operand)));

@@ -110,6 +110,7 @@ class Importer {
       values.push_back(std::move(value));
     }
     std::vector<Imported> results;
+    results.reserve(function.results.size());
     for (const ValueId id : function.results) results.push_back(values[static_cast<size_t>(id)]);
     return results;
   }
@@ -132,6 +133,7 @@ class Importer {
   Imported import(const Operation& operation, const std::vector<Imported>& values) {
     const std::string_view name = operation.name;
     std::vector<Imported> operands;
+    operands.reserve(operation.operands.size());
     for (const ValueId id : operation.operands) operands.push_back(values[static_cast<size_t>(id)]);
     if (name == "arith.constant") return {.numbers = Ints{operation.attribute<int64_t>("value")}};
     if (name == "tensor.dim") {
@@ -180,6 +182,7 @@ class Importer {
 
   Tensor composite(const Operation& operation, const std::vector<Imported>& operands) {
     std::vector<Tensor> tensors;
+    tensors.reserve(operands.size());
     for (const Imported& operand : operands) tensors.push_back(tensor_of(operand));
     if (options_.whole_composites) {
       const std::optional<Tensor> made = import_composite(context_, operation, tensors);

@@ -108,8 +108,7 @@ Result<std::string> unquote(const Lexer& lexer, const Token& token) {
       bytes += escape[0];
       i += 1;
     } else if (escape.size() == 2 &&
-               std::from_chars(escape.data(), escape.data() + 2, byte, 16).ptr ==
-                   escape.data() + 2) {
+               std::from_chars(escape.begin(), escape.end(), byte, 16).ptr == escape.end()) {
       bytes += static_cast<char>(byte);
       i += 2;
     } else {

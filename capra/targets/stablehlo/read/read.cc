@@ -73,6 +73,7 @@ class ModuleReader {
     CAPRA_TRY(reader.read_return());
     CAPRA_TRY(lexer_.expect("}"));
     std::vector<TensorType> returned;
+    returned.reserve(function.results.size());
     for (const ValueId result : function.results) returned.push_back(function.type(result));
     if (returned != types) {
       return fail("type-mismatch", "the function declares other results than it returns",

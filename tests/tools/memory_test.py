@@ -1,4 +1,5 @@
-"""Memory of `embed`: bounded by the weights and 100 MiB at a stated budget, and flat however long the input is."""
+"""Memory of `embed`: bounded by the weights and 100 MiB at a stated budget, and flat however long the input is. Memory of
+`export`: weights go from file to file, not through memory of its own."""
 
 import json
 import os
@@ -6,12 +7,14 @@ import pathlib
 import random
 import subprocess
 import threading
+import time
 
 import driver
 
 BUDGET = 2048  # tokens computed together
 ROOM = 100 << 20
 GROWTH = 4 << 20  # what the allocator may still add after the first two fifths
+EXPORT = 64 << 20  # anonymous memory of an export whose weights stand beside the program
 WORDS = "the goat climbs rocks above a village and looks down on river mill bridge road bell night water".split()
 
 
@@ -45,7 +48,7 @@ class MemoryTest(driver.DriverTest):
             row = json.loads(line)
             self.assertEqual((row["index"], row["tokens"]), (index, wanted[index] + 2))
             if index in (4000, 9900):
-                peaks[index] = self.peak(process.pid)
+                peaks[index] = self.status(process.pid, "VmHWM")
         feeder.join()
         process.stdout.close()
         self.assertEqual(process.wait(), driver.DONE)
@@ -56,13 +59,27 @@ class MemoryTest(driver.DriverTest):
         self.assertLessEqual(peaks[9900], weights + ROOM)
         self.assertLessEqual(peaks[9900] - peaks[4000], GROWTH)
 
+    def test_export_with_weights_beside_the_program(self):
+        process = subprocess.Popen(
+            driver.command("export", driver.checkpoint(), "--target", "stablehlo", "--constants", "external",
+                           "--output", self.scratch / "program"), stdout=subprocess.DEVNULL)
+        samples = []
+        while process.poll() is None:
+            samples.append(self.status(process.pid, "RssAnon"))
+            time.sleep(0.002)
+        self.assertEqual(process.returncode, driver.DONE)
+        print(f"anonymous memory of an export: at most {max(samples) / 2**20:.1f} MiB in {len(samples)} samples")
+        self.assertGreater(len(samples), 20)
+        self.assertGreater(max(samples), 0)
+        self.assertLess(max(samples), EXPORT)
+
     @staticmethod
-    def peak(process):
-        """VmHWM in bytes."""
+    def status(process, field):
+        """A figure of the process in bytes; 0 of one that has ended."""
         for line in pathlib.Path(f"/proc/{process}/status").read_text(encoding="ascii").splitlines():
-            if line.startswith("VmHWM:"):
+            if line.startswith(field + ":"):
                 return int(line.split()[1]) * 1024
-        raise ValueError("no VmHWM")
+        return 0
 
 
 if __name__ == "__main__":

@@ -54,6 +54,7 @@ constexpr std::string_view kOperands2[] = {
 constexpr std::string_view kOperands3[] = {"f64[2, 0] [[], []]", "f64[0, 2] []"};
 constexpr std::string_view kOperands4[] = {"i32[2, 2] [[1, 2], [3, 4]]",
                                            "i32[2, 2] [[1, 0], [0, 1]]"};
+constexpr std::string_view kOperands5[] = {"f64[1, 3] [[1, 2, 3]]", "f64[2, 1] [[4], [-5]]"};
 constexpr Example kExamples[] = {
     {.operands = kOperands0, .result = "f64[2, 2] [[8, 1], [18.5, 1]]", .source = "NumPy 2.4, f64"},
     {.attrs = "transpose_b = true, factor = 0.5",
@@ -70,6 +71,10 @@ constexpr Example kExamples[] = {
      .operands = kOperands4,
      .result = "i32[2, 2] [[1, 3], [2, 4]]",
      .source = "NumPy 2.4, i32"},
+    {.attrs = "transpose_a = true, transpose_b = true",
+     .operands = kOperands5,
+     .result = "f64[3, 2] [[4, -5], [8, -10], [12, -15]]",
+     .source = "NumPy 2.4, f64, an outer product"},
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Rows of the ops that add or compare along axes: the product of matrices, sums, maxima.
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "capra/ops/argmax.h"
 #include "capra/ops/matmul.h"
@@ -21,31 +23,28 @@ ValueId with_leading(FunctionBuilder& builder, ValueId x, const Shape& shape) {
   return builder.broadcast(x, Shape(std::move(dims)));
 }
 
-ValueId lower_matmul(FunctionBuilder& builder, const Call& call) {
-  const auto attrs = unpack<MatmulAttrs>(call.attrs);
-  const DType dtype = call.type.dtype;
-  ValueId a = call.operands[0];
-  ValueId b = call.operands[1];
-  // A sum of no products is 0; compilers fail on one.
-  if (has_zero(builder.type(a).shape) || has_zero(builder.type(b).shape)) {
-    return is_float(dtype) ? builder.splat(0.0, call.type) : builder.splat_i64(0, call.type);
-  }
-  // Compilers fold several leading dims themselves, but not dynamic ones. The bits of a product do
-  // not depend on the sign.
+// x with its column, or its row where it is transposed, repeated along the other operand's axis.
+ValueId repeated_vector(FunctionBuilder& builder, ValueId x, const Shape& shape, bool transposed) {
+  const int64_t rank = builder.type(x).shape.rank();
+  std::vector<int64_t> dims(static_cast<size_t>(rank));
+  std::iota(dims.begin(), dims.end(), shape.rank() - rank);
+  if (transposed) std::swap(dims.end()[-1], dims.end()[-2]);
+  return builder.broadcast(x, shape, std::move(dims));
+}
+
+// The sum of products in `wide`, which the operands have or are narrower than.
+ValueId dot(FunctionBuilder& builder, ValueId a, ValueId b, const MatmulAttrs& attrs,
+            const Shape& result, DType wide) {
   const bool dynamic = !builder.type(a).shape.is_static() || !builder.type(b).shape.is_static();
-  if (dynamic) {
-    a = builder.without_unsigned(a);
-    b = builder.without_unsigned(b);
-  }
-  const int64_t leading = call.type.shape.rank() - 2;
+  const int64_t leading = result.rank() - 2;
   const bool folds = dynamic && leading > 0;
   // A single matrix on the right is used by all on the left.
   std::vector<int64_t> batching;
-  Shape shape = call.type.shape;
+  Shape shape = result;
   std::vector<int64_t> counts;
   if (builder.type(b).shape.rank() > 2 || (folds && attrs.transpose_a)) {
-    a = with_leading(builder, a, call.type.shape);
-    b = with_leading(builder, b, call.type.shape);
+    a = with_leading(builder, a, result);
+    b = with_leading(builder, b, result);
     if (folds && leading > 1) {
       counts = {leading, 1, 1};
       a = builder.fold(a, counts);
@@ -62,15 +61,45 @@ ValueId lower_matmul(FunctionBuilder& builder, const Call& call) {
   }
   const int64_t rank_a = builder.type(a).shape.rank();
   const int64_t rank_b = builder.type(b).shape.rank();
+  const ValueId product =
+      builder.append({"stablehlo.dot_general",
+                      {a, b},
+                      {wide, shape},
+                      {{"batching", std::move(batching)},
+                       {"left", attrs.transpose_a ? rank_a - 2 : rank_a - 1},
+                       {"right", attrs.transpose_b ? rank_b - 1 : rank_b - 2}}});
+  return counts.empty() ? product : builder.unfold(product, result, std::move(counts));
+}
+
+ValueId lower_matmul(FunctionBuilder& builder, const Call& call) {
+  const auto attrs = unpack<MatmulAttrs>(call.attrs);
+  const DType dtype = call.type.dtype;
+  const Shape& shape = call.type.shape;
+  ValueId a = call.operands[0];
+  ValueId b = call.operands[1];
+  // A sum of no products is 0; compilers fail on one.
+  if (has_zero(builder.type(a).shape) || has_zero(builder.type(b).shape)) {
+    return is_float(dtype) ? builder.splat(0.0, call.type) : builder.splat_i64(0, call.type);
+  }
+  // Compilers fold several leading dims themselves, but not dynamic ones. The bits of a product do
+  // not depend on the sign.
+  const bool dynamic = !builder.type(a).shape.is_static() || !builder.type(b).shape.is_static();
+  if (dynamic) {
+    a = builder.without_unsigned(a);
+    b = builder.without_unsigned(b);
+  }
   // f16 and bf16 are added, and multiplied by the factor, in f32.
-  const TensorType wide{is_half(dtype) ? DType::F32 : builder.type(a).dtype, shape};
-  ValueId product = builder.append({"stablehlo.dot_general",
-                                    {a, b},
-                                    wide,
-                                    {{"batching", std::move(batching)},
-                                     {"left", attrs.transpose_a ? rank_a - 2 : rank_a - 1},
-                                     {"right", attrs.transpose_b ? rank_b - 1 : rank_b - 2}}});
-  if (!counts.empty()) product = builder.unfold(product, call.type.shape, std::move(counts));
+  const DType wide = is_half(dtype) ? DType::F32 : builder.type(a).dtype;
+  const Shape shape_a = builder.type(a).shape;
+  ValueId product = -1;
+  if (dynamic && shape_a[shape_a.rank() - (attrs.transpose_a ? 2 : 1)] == Dim(1)) {
+    // A sum of one product is that product; with dynamic dims compilers fail on one.
+    a = repeated_vector(builder, builder.convert(a, wide), shape, attrs.transpose_a);
+    b = repeated_vector(builder, builder.convert(b, wide), shape, attrs.transpose_b);
+    product = builder.apply("stablehlo.multiply", {a, b});
+  } else {
+    product = dot(builder, a, b, attrs, shape, wide);
+  }
   if (attrs.factor != 1.0) {
     const ValueId factor = builder.splat(attrs.factor, builder.type(product));
     product = builder.apply("stablehlo.multiply", {product, factor});

@@ -2,7 +2,6 @@
 // first needed; a buffer gets its address when it is first touched and gives it back after its last
 // use.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "capra/base/number_text.h"
@@ -18,6 +17,18 @@ int64_t packed_words(const NetworkNode& node) {
   return (node.shape.words() + kPackedValues - 1) / kPackedValues;
 }
 
+// By node: whether an output is made of it.
+std::vector<bool> nodes_of_outputs(const Network& network) {
+  std::vector<bool> needed(network.nodes().size());
+  for (NodeIndex i = network.size(); i-- > 0;) {
+    const NetworkNode& node = network.node(i);
+    if (node.op == NodeOp::Output) needed[static_cast<size_t>(i)] = true;
+    if (!needed[static_cast<size_t>(i)]) continue;
+    for (const NodeIndex operand : node.operands) needed[static_cast<size_t>(operand)] = true;
+  }
+  return needed;
+}
+
 class Emitter {
  public:
   Emitter(const Network& network, ScalePlan plan, Places places, const CompileOptions& options)
@@ -29,6 +40,9 @@ class Emitter {
     program_.network = network;
     program_.plan = std::move(plan);
     program_.has_fused_relu = places_.has_fused_relu;
+    is_needed_ = options_.schedule == Schedule::Fast
+                     ? nodes_of_outputs(network)
+                     : std::vector<bool>(network.nodes().size(), true);
   }
 
   Result<Program> run() {
@@ -114,6 +128,10 @@ class Emitter {
   Status emit(NodeIndex index) {
     const NetworkNode& one = node(index);
     if (one.op == NodeOp::Input || one.op == NodeOp::Weight) return {};
+    if (!is_needed_[static_cast<size_t>(index)]) {
+      CAPRA_TRY(requantizers(index));
+      return {};
+    }
     std::vector<int64_t> operands;
     for (const NodeIndex operand : one.operands) {
       CAPRA_ASSIGN(const int64_t address, ready(operand));
@@ -159,18 +177,18 @@ class Emitter {
     }
   }
 
-  // Records how a node, or an operand of a sum, comes to its scale.
-  Result<Multiplier> requantizer(NodeIndex index, std::optional<int64_t> operand, double factor) {
-    const std::optional<Multiplier> multiplier = multiplier_of(factor);
-    if (!multiplier) {
-      return fail("multiplier-out-of-range",
-                  "node " + number_text(index) + " (" + std::string(node_op_name(node(index).op)) +
-                      ") is to be multiplied by " + number_text(factor),
-                  {}, "a requantizer holds positive factors from 1e-12 to 1.6e7");
-    }
-    program_.requantizers.push_back(
-        {index, operand, *multiplier, bool{places_.has_fused_relu[static_cast<size_t>(index)]}});
-    return *multiplier;
+  // Records how a node comes to its scale.
+  Result<std::vector<Requantizer>> requantizers(NodeIndex index) {
+    const bool relu = places_.has_fused_relu[static_cast<size_t>(index)];
+    CAPRA_ASSIGN(std::vector<Requantizer> found,
+                 requantizers_of(network(), program_.plan.scales, index, relu));
+    program_.requantizers.insert(program_.requantizers.end(), found.begin(), found.end());
+    return found;
+  }
+
+  void append_requantize(int64_t result, int64_t source, int64_t words, const Requantizer& by) {
+    append(Requantize{word(result), word(source), word(words), by.factor.mantissa, by.factor.shift,
+                      by.relu ? 1u : 0u});
   }
 
   Status emit_matmul(NodeIndex index, const std::vector<int64_t>& operands) {
@@ -194,12 +212,8 @@ class Emitter {
                                        .transpose_b = one.transpose_b})) {
       append(tile);
     }
-    const double factor = one.factor * program_.scale(one.operands[0]) *
-                          program_.scale(one.operands[1]) / program_.scale(index);
-    CAPRA_ASSIGN(const Multiplier by, requantizer(index, {}, factor));
-    const bool relu = places_.has_fused_relu[static_cast<size_t>(index)];
-    append(
-        Requantize{word(result), word(sums), word(words), by.mantissa, by.shift, relu ? 1u : 0u});
+    CAPRA_ASSIGN(const std::vector<Requantizer> by, requantizers(index));
+    append_requantize(result, sums, words, by[0]);
     allocator_.release(sums, words);
     return {};
   }
@@ -212,10 +226,8 @@ class Emitter {
       const int64_t offset = row * shape.columns;
       append(Softmax{word(fractions + offset), word(scores + offset), word(shape.columns)});
     }
-    // From fractions of 65536 to steps of 1/127.
-    CAPRA_ASSIGN(const Multiplier by, requantizer(index, {}, double{kMostLevel} / 65536));
-    append(
-        Requantize{word(result), word(fractions), word(shape.words()), by.mantissa, by.shift, 0});
+    CAPRA_ASSIGN(const std::vector<Requantizer> by, requantizers(index));
+    append_requantize(result, fractions, shape.words(), by[0]);
     allocator_.release(fractions, shape.words());
     return {};
   }
@@ -223,19 +235,15 @@ class Emitter {
   Status emit_add(NodeIndex index, const std::vector<int64_t>& operands) {
     const NetworkNode& one = node(index);
     const int64_t words = one.shape.words();
-    std::vector<int64_t> sources;
+    std::vector<int64_t> sources = operands;
     std::vector<int64_t> temporaries;
-    for (size_t i = 0; i < operands.size(); ++i) {
-      const double ratio = program_.scale(one.operands[i]) / program_.scale(index);
-      if (std::fabs(ratio - 1) < kSameScale) {
-        sources.push_back(operands[i]);
-        continue;
-      }
+    CAPRA_ASSIGN(const std::vector<Requantizer> rescalings, requantizers(index));
+    for (const Requantizer& by : rescalings) {
       CAPRA_ASSIGN(const int64_t rescaled, allocator_.allocate(words));
       temporaries.push_back(rescaled);
-      CAPRA_ASSIGN(const Multiplier by, requantizer(index, static_cast<int64_t>(i), ratio));
-      append(Requantize{word(rescaled), word(operands[i]), word(words), by.mantissa, by.shift, 0});
-      sources.push_back(rescaled);
+      int64_t& source = sources[static_cast<size_t>(*by.operand)];
+      append_requantize(rescaled, source, words, by);
+      source = rescaled;
     }
     CAPRA_ASSIGN(const int64_t result, address_of(index));
     append(Add{word(result), word(sources[0]), word(sources[1]), word(words)});
@@ -252,13 +260,12 @@ class Emitter {
     return {};
   }
 
-  static constexpr double kSameScale = 1e-9;
-
   Places places_;
   const CompileOptions& options_;
   Allocator allocator_;
   std::vector<std::optional<int64_t>> addresses_;  // by buffer
   std::vector<bool> loaded_;                       // by node
+  std::vector<bool> is_needed_;                    // by node
   Program program_;
 };
 

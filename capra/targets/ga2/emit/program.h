@@ -11,18 +11,10 @@
 #include "capra/targets/ga2/allocate/places.h"
 #include "capra/targets/ga2/isa/instruction.h"
 #include "capra/targets/ga2/network.h"
-#include "capra/targets/ga2/quantize/fixed_point.h"
+#include "capra/targets/ga2/quantize/requantizers.h"
 #include "capra/targets/ga2/quantize/scales.h"
 
 namespace capra::ga2 {
-
-/// How the result of a node, or an operand of a sum, is brought to its scale.
-struct Requantizer {
-  NodeIndex node = 0;
-  std::optional<int64_t> operand = {};  ///< of a sum: 0 or 1
-  Multiplier factor;
-  bool relu = false;
-};
 
 /// An input, weight or output in external memory.
 struct ExternalRegion {
@@ -54,8 +46,14 @@ struct Program {
 /// Words of external memory of the chip as it is built.
 inline constexpr int64_t kExternalWords = 8192;
 
+enum class Schedule : uint8_t {
+  Author,  ///< the author's order of nodes; nothing is reordered or dropped
+  Fast,    ///< the same outputs in fewer cycles
+};
+
 struct CompileOptions {
   TaggedRanges ranges = {};
+  Schedule schedule = Schedule::Author;
   /// False: every buffer keeps its place, so that all tensors can be read after a run.
   bool reuse = true;
   int64_t external_words = kExternalWords;

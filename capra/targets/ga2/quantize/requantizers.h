@@ -1,0 +1,29 @@
+// How results come from sums to levels of their scale.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "capra/base/result.h"
+#include "capra/targets/ga2/network.h"
+#include "capra/targets/ga2/quantize/fixed_point.h"
+
+namespace capra::ga2 {
+
+/// How the result of a node, or an operand of a sum, is brought to its scale.
+struct Requantizer {
+  NodeIndex node = 0;
+  std::optional<int64_t> operand = {};  ///< of a sum: 0 or 1
+  Multiplier factor;
+  bool relu = false;
+};
+
+/// Those of one node: one of a matmul or softmax; of a sum, one for each operand of another scale;
+/// else none. `scales` is by node; `relu` is that of a matmul. Fails with
+/// `multiplier-out-of-range`.
+Result<std::vector<Requantizer>> requantizers_of(const Network& network,
+                                                 std::span<const double> scales, NodeIndex node,
+                                                 bool relu);
+
+}  // namespace capra::ga2

@@ -70,7 +70,7 @@ std::vector<int64_t> parse_lengths(const std::string& text) {
 
 // The ids of a text depend on its length alone, not on where it stands.
 std::vector<int32_t> text_of(int64_t length, int64_t vocabulary) {
-  testing::Numbers numbers(static_cast<uint64_t>(length));
+  testing::Random numbers(static_cast<uint64_t>(length));
   std::vector<int32_t> ids;
   for (int64_t i = 0; i < length; ++i) {
     ids.push_back(static_cast<int32_t>(numbers.next() % static_cast<uint64_t>(vocabulary)));

@@ -159,7 +159,7 @@ TEST(EmbeddingModel, DenseIsAppliedWithAndWithoutBias) {
   };
   folder.write("modules.json", modules("2_Dense_32"));
   Array weight = Array::zeros(DType::F32, {32, 96});
-  testing::Numbers numbers(3);
+  testing::Random numbers(3);
   for (float& value : weight.mutable_as<float>()) value = numbers.signed_unit() * 0.1F;
   Array bias = Array::zeros(DType::F32, {32});
   for (float& value : bias.mutable_as<float>()) value = numbers.signed_unit();

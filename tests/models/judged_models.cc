@@ -18,7 +18,7 @@ constexpr int64_t kTokens = 32;
 
 Array seeded_ids(int64_t count, int64_t vocabulary, uint64_t seed) {
   Array ids = Array::zeros(DType::I32, {count});
-  Numbers numbers(seed);
+  Random numbers(seed);
   for (int64_t i = 0; i < count; ++i) {
     ids.set_i64(i, static_cast<int64_t>(numbers.next() % static_cast<uint64_t>(vocabulary)));
   }

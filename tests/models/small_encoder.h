@@ -7,25 +7,9 @@
 #include "capra/ir/parameters.h"
 #include "capra/ir/structural_ops.h"
 #include "models/bert/bert.h"
+#include "tests/support/sequence.h"
 
 namespace capra::testing {
-
-/// A fixed sequence of numbers in [-1, 1): splitmix64, the same on every machine.
-class Numbers {
- public:
-  explicit Numbers(uint64_t seed) : state_(seed) {}
-  uint64_t next() {
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15U);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-    return z ^ (z >> 31);
-  }
-  /// 24 random bits as a float in [-1, 1).
-  float signed_unit() { return static_cast<float>(next() >> 40) * 0x1p-23F - 1.0F; }
-
- private:
-  uint64_t state_;
-};
 
 inline BertConfig small_bert_config() {
   BertConfig config;
@@ -43,7 +27,7 @@ inline BertConfig small_bert_config() {
 /// order 1.
 inline Parameters seeded_parameters(const Graph& graph, uint64_t seed) {
   Parameters parameters;
-  Numbers numbers(seed);
+  Random numbers(seed);
   for (const NodeId id : graph.parameters()) {
     const Node& node = graph.node(id);
     const std::string path = node.attrs_as<ParameterAttrs>().path;

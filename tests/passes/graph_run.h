@@ -9,7 +9,7 @@
 #include "capra/ir/graph.h"
 #include "capra/ir/parameters.h"
 #include "capra/passes/pass.h"
-#include "tests/random/sequence.h"
+#include "tests/support/sequence.h"
 
 namespace capra::testing {
 

@@ -13,7 +13,7 @@
 #include "capra/ops/constant.h"
 #include "capra/ops/maximum.h"
 #include "capra/ops/minimum.h"
-#include "tests/random/sequence.h"
+#include "tests/support/sequence.h"
 
 namespace capra::testing {
 namespace {

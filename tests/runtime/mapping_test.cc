@@ -18,7 +18,7 @@
 namespace capra {
 namespace {
 
-using testing::Numbers;
+using testing::Random;
 using testing::value_of;
 
 // KiB of the mapping at `address` that are in memory, from the kernel's own account.
@@ -42,7 +42,7 @@ int64_t resident_kib(const std::byte* address) {
 class MappedFile {
  public:
   MappedFile(std::string path, int64_t floats) : path_(std::move(path)) {
-    Numbers numbers(3);
+    Random numbers(3);
     std::vector<float> values(static_cast<size_t>(floats));
     for (float& value : values) value = numbers.signed_unit();
     const std::string_view bytes(reinterpret_cast<const char*>(values.data()),
@@ -74,7 +74,7 @@ TEST(MappedWeights, PagesGoBackOnceAWeightIsPacked) {
   const Graph graph = build_graph(sink.take_tape());
 
   Array input = Array::zeros(DType::F32, {3, kIn});
-  Numbers numbers(4);
+  Random numbers(4);
   for (float& value : input.mutable_as<float>()) value = numbers.signed_unit();
   const auto eager = testing::run_eager(cpu::kTarget, graph, parameters, {input});
   // The eager call read all 8 MiB where they lie.

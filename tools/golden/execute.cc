@@ -12,24 +12,12 @@
 #include "capra/ir/structural_ops.h"
 #include "capra/runtime/target.h"
 #include "capra/targets/all_targets.h"
+#include "tests/support/sequence.h"
 
 namespace capra::golden {
 namespace {
 
-// SplitMix64, as published by Steele, Lea and Flood.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t next() {
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
-
- private:
-  uint64_t state_;
-};
+using testing::Random;
 
 constexpr double kSpecials[] = {
     std::numeric_limits<double>::quiet_NaN(),

@@ -20,7 +20,7 @@ struct Batch {
   std::vector<int64_t> lengths;
 
   static std::vector<int32_t> text(int64_t length, uint64_t seed) {
-    Numbers numbers(seed);
+    Random numbers(seed);
     std::vector<int32_t> ids;
     for (int64_t i = 0; i < length; ++i) ids.push_back(static_cast<int32_t>(numbers.next() % 1000));
     return ids;

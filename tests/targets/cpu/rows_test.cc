@@ -29,11 +29,11 @@
 namespace capra {
 namespace {
 
-using testing::Numbers;
+using testing::Random;
 using testing::value_of;
 
 Array random(DType dtype, std::vector<int64_t> sizes, uint64_t seed) {
-  Numbers numbers(seed);
+  Random numbers(seed);
   Array array = Array::zeros(dtype, std::move(sizes));
   for (int64_t i = 0; i < array.elements(); ++i) {
     array.set(i, is_float(dtype) ? numbers.signed_unit() : std::floor(8.0 * numbers.signed_unit()));

@@ -1,4 +1,5 @@
-// A fixed sequence of numbers, the same on every machine: splitmix64.
+// A fixed sequence of numbers, the same on every machine: splitmix64, as
+// published by Steele, Lea and Flood.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,8 @@ class Random {
   bool chance(int64_t of) { return below(of) == 0; }
   /// In [-2, 2), exact in f32.
   double number() { return static_cast<double>(next() >> 43) * 0x1p-19 - 2.0; }
+  /// 24 random bits in [-1, 1).
+  float signed_unit() { return static_cast<float>(next() >> 40) * 0x1p-23F - 1.0F; }
 
  private:
   uint64_t state_;

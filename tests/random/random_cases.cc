@@ -2,24 +2,19 @@
 // element of their results the interval that a compiler within the bounds of every op stays in
 // (docs/numerics.md). tests/random/random_programs_test.py reads them.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <cstdio>
-#include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
 
-#include "capra/base/new_file.h"
 #include "capra/base/number_text.h"
 #include "capra/interp/interp.h"
 #include "capra/io/json.h"
-#include "capra/io/safetensors.h"
 #include "capra/ir/structural_ops.h"
 #include "capra/ir/text.h"
 #include "capra/ops/all_ops.h"
 #include "capra/targets/stablehlo/emit.h"
-#include "capra/targets/stablehlo/iree_flags.h"
+#include "tests/judges/judged_module.h"
 #include "tests/random/enclosure.h"
 #include "tests/random/generate.h"
 
@@ -63,22 +58,19 @@ class Cases {
     // With these extents an op may have nothing to work on: the greatest of none.
     if (!interpret(graph, data.inputs, data.parameters).ok()) return false;
     const std::string name = graph.name();
-    for (stablehlo::Function& function : module->functions) {
-      rename(function, name);
-      module_.functions.push_back(std::move(function));
-    }
+    module_.add(std::move(*module), name);
     Json operands = Json::array();
     for (size_t i = 0; i < data.inputs.size(); ++i) {
       const std::string tensor = fmt::format("{}.operand{}", name, i);
-      tensors_.emplace(tensor, data.inputs[i]);
+      module_.add_tensor(tensor, data.inputs[i]);
       operands.push(tensor);
     }
     Json results = Json::array();
     for (const Enclosure& enclosure : enclose(graph, data, of_a_compiler)) {
       const std::string tensor = fmt::format("{}.result{}", name, results.items().size());
-      tensors_.emplace(tensor + ".low", enclosure.low);
-      if (is_float(enclosure.dtype)) tensors_.emplace(tensor + ".high", enclosure.high);
-      tensors_.emplace(tensor + ".known", enclosure.known);
+      module_.add_tensor(tensor + ".low", enclosure.low);
+      if (is_float(enclosure.dtype)) module_.add_tensor(tensor + ".high", enclosure.high);
+      module_.add_tensor(tensor + ".known", enclosure.known);
       results.push(tensor);
     }
     Json row = Json::object();
@@ -88,37 +80,18 @@ class Cases {
     return true;
   }
 
-  Status write(const std::string& folder, int64_t number) {
-    const std::string path = fmt::format("{}/module{}", folder, number);
-    CAPRA_TRY(write_file(path + ".mlir", stablehlo::print_module(module_)));
-    CAPRA_TRY(write_file(path + ".json", cases_.text(1)));
-    CAPRA_TRY(write_safetensors(path + ".safetensors", tensors_, {}));
-    return {};
+  Status write(const std::string& folder, int64_t number) const {
+    return module_.write(fmt::format("{}/module{}", folder, number), cases_);
   }
   size_t size() const { return cases_.items().size(); }
 
  private:
-  // Bodies have one name in many modules.
-  static void rename(stablehlo::Function& function, const std::string& name) {
-    if (function.is_private) function.name = name + "_" + function.name;
-    for (stablehlo::Operation& operation : function.operations) {
-      for (stablehlo::NamedAttribute& attribute : operation.attributes) {
-        auto* symbol = std::get_if<stablehlo::Symbol>(&attribute.value);
-        if (symbol != nullptr) symbol->name = name + "_" + symbol->name;
-      }
-    }
-  }
-
-  stablehlo::Module module_;
-  std::map<std::string, Array> tensors_;
+  JudgedModule module_;
   Json cases_ = Json::array();
 };
 
 int run(const std::string& folder, int64_t first, int64_t count) {
-  std::filesystem::create_directories(folder);
-  write_file(folder + "/iree.flags",
-             fmt::format("{}\n", fmt::join(stablehlo::iree_compile_flags(), "\n")))
-      .or_throw();
+  begin_judged_folder(folder).or_throw();
   int64_t left_out = 0;
   int64_t modules = 0;
   for (int64_t seed = first; seed < first + count;) {

@@ -6,19 +6,15 @@
 
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <map>
 #include <set>
 #include <string>
 
-#include "capra/base/new_file.h"
 #include "capra/io/json.h"
-#include "capra/io/safetensors.h"
 #include "capra/ir/structural_ops.h"
 #include "capra/ops/all_ops.h"
 #include "capra/ops/shape_rules.h"
 #include "capra/targets/stablehlo/emit.h"
-#include "capra/targets/stablehlo/iree_flags.h"
+#include "tests/judges/judged_module.h"
 #include "tests/ops/conformance_calls.h"
 #include "tools/golden/execute.h"
 
@@ -67,13 +63,9 @@ class Cases {
   }
 
   Status write(const std::string& folder, std::string_view name) {
-    CAPRA_TRY(
-        write_file(fmt::format("{}/{}.mlir", folder, name), stablehlo::print_module(module_)));
     Json document = Json::object();
     document.set("cases", std::move(cases_)).set("refused", std::move(refused_));
-    CAPRA_TRY(write_file(fmt::format("{}/{}.json", folder, name), document.text(1)));
-    CAPRA_TRY(write_safetensors(fmt::format("{}/{}.safetensors", folder, name), tensors_, {}));
-    return {};
+    return module_.write(fmt::format("{}/{}", folder, name), document);
   }
   size_t count() const { return count_; }
 
@@ -106,37 +98,22 @@ class Cases {
       return false;
     }
     const std::string name = fmt::format("case{}", count_++);
-    for (stablehlo::Function& function : module->functions) {
-      rename(function, name);
-      module_.functions.push_back(std::move(function));
-    }
+    module_.add(std::move(*module), name);
     Json operands = Json::array();
     for (const NodeId id : graph.inputs()) {
       const std::string input = graph.node(id).attrs_as<InputAttrs>().name;
-      tensors_.emplace(name + "." + input, data.inputs.at(input));
+      module_.add_tensor(name + "." + input, data.inputs.at(input));
       operands.push(name + "." + input);
     }
-    tensors_.emplace(name + ".result", result);
-    tensors_.emplace(name + ".scale", scale_);
+    module_.add_tensor(name + ".result", result);
+    module_.add_tensor(name + ".scale", scale_);
     row.set("name", name).set("operands", std::move(operands));
     row.set("result", dtype_name(graph.node(graph.outputs()[0]).type.dtype));
     cases_.push(std::move(row));
     return true;
   }
 
-  // Bodies have one name in many modules.
-  static void rename(stablehlo::Function& function, const std::string& name) {
-    function.name = function.is_private ? name + "_" + function.name : name;
-    for (stablehlo::Operation& operation : function.operations) {
-      for (stablehlo::NamedAttribute& attribute : operation.attributes) {
-        auto* symbol = std::get_if<stablehlo::Symbol>(&attribute.value);
-        if (symbol != nullptr) symbol->name = name + "_" + symbol->name;
-      }
-    }
-  }
-
-  stablehlo::Module module_;
-  std::map<std::string, Array> tensors_;
+  testing::JudgedModule module_;
   Json cases_ = Json::array();
   Json refused_ = Json::array();
   DType dtype_ = DType::F32;  ///< of the current call
@@ -196,10 +173,7 @@ class Choice {
 };
 
 void run(const std::string& folder, bool every) {
-  std::filesystem::create_directories(folder);
-  write_file(folder + "/iree.flags",
-             fmt::format("{}\n", fmt::join(stablehlo::iree_compile_flags(), "\n")))
-      .or_throw();
+  testing::begin_judged_folder(folder).or_throw();
   size_t count = 0;
   for (const OpDef* op : all_ops()) {
     Cases cases;

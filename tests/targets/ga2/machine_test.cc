@@ -109,6 +109,21 @@ TEST(Machine, ElementWiseResultsMayTakeTheirOperandsPlace) {
   EXPECT_EQ(spad(machine, 0, 1)[0] + spad(machine, 1, 1)[0], 65536);
 }
 
+TEST(Machine, RefusesFieldsThatNoWordHolds) {
+  const auto refusal_of = [](const Instruction& one) {
+    Machine machine(std::vector<uint32_t>(64));
+    const std::vector<Instruction> program{Load{0, 0, 1}, one, Halt{}};
+    const Status status = machine.run(program);
+    return status.ok() ? "" : status.error().at + ": " + status.error().message;
+  };
+  EXPECT_EQ(refusal_of(Requantize{0, 0, 1, 1, 64, 0}),
+            "instruction 1: RQ   dst=0 src=0 len=1 m=1 s=64 relu=0: s is 0 to 63");
+  EXPECT_EQ(refusal_of(Requantize{0, 0, 1, 1U << 24, 63, 0}),
+            "instruction 1: RQ   dst=0 src=0 len=1 m=16777216 s=63 relu=0: m is 0 to 16777215");
+  EXPECT_NE(refusal_of(Multiply{100, 0, 50, 1, 1, 1, 2, 1, 1, 1}), "");
+  EXPECT_EQ(refusal_of(Requantize{0, 0, 1, (1U << 24) - 1, 63, 1}), "");
+}
+
 TEST(Machine, RefusesIllegalProgramsBeforeAnythingRuns) {
   EXPECT_EQ(refusal(""), "instruction 0: no HALT ends the program");
   EXPECT_EQ(refusal("LD dst=0 src=0 len=0\nHALT"),

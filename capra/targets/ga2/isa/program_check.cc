@@ -4,6 +4,7 @@
 #include <string>
 
 #include "capra/base/number_text.h"
+#include "capra/targets/ga2/isa/fields.h"
 #include "capra/targets/ga2/isa/listing.h"
 
 namespace capra::ga2 {
@@ -125,11 +126,25 @@ struct Illegality {
   }
 };
 
+// The same of a field that its bits do not hold: no encoded instruction has one.
+struct TooLarge {
+  template <class T>
+  std::string operator()(const T& one) const {
+    std::string reason;
+    for_each_field<T>([&](const Field<T>& field) {
+      if (one.*field.member <= largest(field) || !reason.empty()) return;
+      reason = std::string(field.name) + " is 0 to " + number_text(largest(field));
+    });
+    return reason;
+  }
+};
+
 }  // namespace
 
 Status check_program(std::span<const Instruction> program, int64_t external_words) {
   for (size_t i = 0; i < program.size(); ++i) {
-    const std::string reason = std::visit(Illegality{external_words}, program[i]);
+    std::string reason = std::visit(TooLarge{}, program[i]);
+    if (reason.empty()) reason = std::visit(Illegality{external_words}, program[i]);
     if (!reason.empty()) {
       return fail("program-illegal", instruction_text(program[i]) + ": " + reason,
                   "instruction " + number_text(i));

@@ -5,13 +5,15 @@
 
 #include <cmath>
 
-#include "capra/ir/structural_ops.h"
+#include "capra/base/number_text.h"
 #include "capra/ir/text.h"
 #include "capra/ir/verify.h"
 #include "capra/ops/all_ops.h"
 #include "capra/targets/ga2/emit/program.h"
 #include "capra/targets/ga2/isa/listing.h"
 #include "capra/targets/ga2/network_json.h"
+#include "tests/targets/ga2/battery/checks.h"
+#include "tests/targets/ga2/battery/random_network.h"
 #include "tests/targets/ga2/golden_files.h"
 #include "tests/targets/ga2/traced_network.h"
 
@@ -98,6 +100,22 @@ std::vector<std::string> run_names() {
 
 INSTANTIATE_TEST_SUITE_P(Files, GoldenGraphLowered, testing::ValuesIn(run_names()),
                          [](const auto& each) { return each.param; });
+
+// In f32 the weights are other numbers than the seed's; all that does not depend on them must hold.
+TEST(RandomGraphs, RunAsTheyMeanOnceTheyAreOrdinaryGraphs) {
+  for (const CaseKind kind : {CaseKind::Graph, CaseKind::Int4, CaseKind::Slice}) {
+    for (int64_t seed = 0; seed < 20; ++seed) {
+      SCOPED_TRACE(std::string(case_kind_name(kind)) + " " + number_text(seed));
+      Case one = random_case(kind, seed);
+      const Traced written = traced(one.network, DType::F32);
+      const Graph text = through_text(with_constants(written.graph, written.parameters));
+      Result<Lowered> lowered = lower(text);
+      ASSERT_TRUE(lowered.ok()) << to_text(lowered.error());
+      one.network = std::move(lowered->network);
+      EXPECT_EQ(check_case(one, error_bound(kind)).problems, std::vector<std::string>());
+    }
+  }
+}
 
 TEST(GoldenGraphs, AreThere) { EXPECT_EQ(run_names().size(), 60U); }
 

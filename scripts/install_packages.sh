@@ -3,7 +3,7 @@
 #   scripts/install_packages.sh          what a build and the quickstart need
 #   scripts/install_packages.sh --tests  also what tests need: benchmarks, the cross compiler, the emulator,
 #                                        the formatter, Python's environments, a Vulkan driver of the processor
-#   scripts/install_packages.sh --ci     also the second compiler, the checkers and a browser
+#   scripts/install_packages.sh --ci     also the second compiler, the checkers, a browser and what simulates hardware
 set -euo pipefail
 
 packages=(
@@ -18,7 +18,7 @@ tests=(
 case ${1:-} in
   "") ;;
   --tests) packages+=("${tests[@]}") ;;
-  --ci) packages+=("${tests[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev chromium) ;;
+  --ci) packages+=("${tests[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev chromium iverilog verilator yosys) ;;
   *)
     echo "usage: $0 [--tests|--ci]" >&2
     exit 2

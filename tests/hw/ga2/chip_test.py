@@ -1,0 +1,74 @@
+"""Programs on the chip, in one of its simulators: every golden program with and without reuse of buffers, random ones
+over all instructions, and some that the chip must refuse. What they leave in both memories and the five counters are
+those of the compiler's simulator; cycle totals are those of the golden files as well."""
+
+import json
+import pathlib
+import unittest
+
+import rtl_case
+from rtl_case import ARGUMENTS, ROOT, simulation
+
+GOLDEN = ROOT / "tests" / "golden" / "ga2"
+RANDOM_PROGRAMS = 120
+
+
+class ChipTest(rtl_case.RtlTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(ARGUMENTS.scratch)
+        cls.folder.mkdir(parents=True, exist_ok=True)
+        cls.command = None
+        if simulation.is_installed(ARGUMENTS.simulator):
+            simulation.run([ARGUMENTS.cases, GOLDEN, cls.folder, RANDOM_PROGRAMS])
+            cls.expected = simulation.read_results(cls.folder / "expected.txt")
+            cls.command = simulation.build_chip(ARGUMENTS.simulator, cls.folder / "build")
+
+    def setUp(self):
+        self.need(ARGUMENTS.simulator)
+
+    def run_cases(self, cases, result, **options):
+        return simulation.run_cases(self.command, self.folder, cases, self.folder / result, **options)
+
+    def test_programs_leave_what_the_simulator_leaves(self):
+        found = self.run_cases(self.folder / "cases.txt", "found.txt")
+        self.assertEqual(list(found), list(self.expected))
+        for name, expected in self.expected.items():
+            with self.subTest(name):
+                self.assertEqual(found[name], expected)
+        self.check_golden_cycles(found)
+
+    def check_golden_cycles(self, found):
+        published = 0
+        for path in sorted(GOLDEN.glob("*.json")):
+            cycles = json.loads(path.read_text(encoding="utf-8"))["expected"]
+            cycles = cycles.get("cycles") if isinstance(cycles, dict) else None
+            if cycles is None or cycles["value"] is None:
+                continue
+            published += cycles["mark"] == "published"
+            self.assertEqual(found[path.stem].counters[0], cycles["value"], path.stem)
+        self.assertEqual(published, 12)
+
+    def test_a_memory_that_stalls_changes_cycles_alone(self):
+        lines = (self.folder / "cases.txt").read_text(encoding="ascii").splitlines(keepends=True)
+        # Icarus is slow.
+        lines = lines[::5 if ARGUMENTS.simulator == "icarus" else 1]
+        some = self.folder / "some.txt"
+        some.write_text("".join(lines), encoding="ascii")
+        for seed in (1, 2):
+            found = self.run_cases(some, f"stalled_{seed}.txt", stalls=seed)
+            self.assertEqual(len(found), len(lines))
+            for name, result in found.items():
+                with self.subTest(name, seed=seed):
+                    self.check_stalled(result, self.expected[name])
+
+    def check_stalled(self, found, expected):
+        self.assertEqual(found._replace(counters=()), expected._replace(counters=()))
+        total, matrix, transfer, vector, instructions = found.counters
+        self.assertEqual((matrix, vector, instructions), expected.counters[1:2] + expected.counters[3:])
+        self.assertEqual(total - transfer, expected.counters[0] - expected.counters[2])
+        self.assertGreater(transfer, expected.counters[2])
+
+
+if __name__ == "__main__":
+    rtl_case.main("simulator", "cases", "scratch")

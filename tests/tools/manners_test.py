@@ -12,19 +12,25 @@ import driver
 import small_model
 
 COMMANDS = ("embed", "inspect", "verify", "bench", "graph", "opt", "run", "export", "ops", "targets", "docs", "explain")
+GA2 = ("compile", "run", "asm", "disasm")
+# How each is called; `ga2` has commands of its own.
+CALLS = tuple((name,) for name in COMMANDS) + tuple(("ga2", name) for name in GA2)
 GRAPH = 'graph @f {\n  %x = input {name = "x"} : f32[2]\n  %y = abs %x : f32[2]\n  output %y {name = "y"}\n}\n'
 
 
 class HelpTest(driver.DriverTest):
     def test_lists_every_command(self):
-        text = self.out("--help")
-        listed = re.findall(r"^  ([a-z]+)  +\S", text.split("Commands:")[1].split("Example:")[0], re.M)
-        self.assertEqual(sorted(listed), sorted(COMMANDS))
+        for parent, wanted in (((), (*COMMANDS, "ga2")), (("ga2",), GA2)):
+            text = self.out(*parent, "--help")
+            self.assertIn(f"Usage: {' '.join(('capra', *parent))} COMMAND", text)
+            listed = re.findall(r"^  ([a-z0-9]+)  +\S", text.split("Commands:")[1].split("Example:")[0], re.M)
+            self.assertEqual(sorted(listed), sorted(wanted))
 
     def test_is_short_with_one_example(self):
-        for name in COMMANDS:
-            with self.subTest(command=name):
-                done = self.run_driver(name, "--help")
+        for call in CALLS:
+            with self.subTest(command=call):
+                name = " ".join(call)
+                done = self.run_driver(*call, "--help")
                 self.assertEqual(done.stderr, "")
                 text = done.stdout.decode()
                 lines = text.rstrip("\n").split("\n")
@@ -38,21 +44,22 @@ class HelpTest(driver.DriverTest):
 
     def test_every_flag_is_on_the_page(self):
         page = (driver.ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
-        for name in COMMANDS:
-            self.assertIn(f"capra {name}", page)
-            for flag in re.findall(r"(?m)^  (--[a-z-]+)", self.out(name, "--help")):
-                self.assertRegex(page, rf"[` ]{flag}\b(?!-)", f"{name}: {flag}")
+        for call in CALLS:
+            self.assertIn(f"capra {' '.join(call)}", page)
+            for flag in re.findall(r"(?m)^  (--[a-z-]+)", self.out(*call, "--help")):
+                self.assertRegex(page, rf"[` ]{flag}\b(?!-)", f"{call}: {flag}")
 
     def test_short_flag_and_version(self):
-        self.assertEqual(self.out("embed", "-h"), self.out("embed", "--help"))
+        for call in (("embed",), ("ga2",), ("ga2", "run")):
+            self.assertEqual(self.out(*call, "-h"), self.out(*call, "--help"))
         self.assertRegex(self.out("--version"), r"^capra \d+\.\d+\.\d+\n$")
 
 
 class CommandLineTest(driver.DriverTest):
     def test_unknown_flag_names_the_nearest(self):
-        for name in COMMANDS:
-            with self.subTest(command=name):
-                message = self.refused(name, "--jsno", error="command-line")
+        for call in CALLS:
+            with self.subTest(command=call):
+                message = self.refused(*call, "--jsno", error="command-line")
                 self.assertIn("'--jsno'", message)
                 self.assertIn("did you mean '--json'?", message)
         message = self.refused("embed", "m", "--token-bugdet=5", error="command-line")
@@ -112,11 +119,14 @@ class JsonTest(small_model.SmallModelTest):
             "graph": (self.model,), "opt": (graph, "--passes", "canonicalize"),
             "run": (graph, "--input", "x=f32[2] [-1, 2]"), "export": (graph, "--output", self.scratch / "program"), "ops": (), "targets": (),
             "docs": ("--output", self.scratch / "docs"), "explain": ("utf8-invalid",)}
-        for name in COMMANDS:
-            if name == "verify":
+        attention = driver.ROOT / "tests" / "golden" / "ga2" / "example_a.json"
+        asked |= {"ga2 compile": (attention,), "ga2 run": (attention, "--trace"),
+                  "ga2 asm": (self.write("p.lst", "HALT\n"),), "ga2 disasm": (self.write("p.hex", "0" * 32),)}
+        for call in CALLS:
+            if call == ("verify",):
                 continue  # takes text: VerifyTest
-            with self.subTest(command=name):
-                done = self.run_driver(name, *asked[name], "--json")
+            with self.subTest(command=call):
+                done = self.run_driver(*call, *asked[" ".join(call)], "--json")
                 self.assertIsInstance(json.loads(done.stdout), (dict, list))
                 self.assertEqual(done.stderr, "")
 

@@ -7,20 +7,22 @@
 
 #include "capra/base/nearest_name.h"
 #include "capra/base/version.h"
-#include "capra/runtime/plugin.h"
-#include "capra/targets/all_targets.h"
 #include "tools/capra/command.h"
+#include "tools/capra/command_entry.h"
 #include "tools/capra/output.h"
 
 namespace capra::driver {
 namespace {
 
-// Groups of options, as help lists them.
-constexpr const char* kInput = "Input";
-constexpr const char* kModel = "Model";
-constexpr const char* kGates = "Gates";
-constexpr const char* kRunning = "Running";
-constexpr const char* kOutput = "Output";
+// `capra ga2 run`: how a command is called.
+std::string full_name(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return parent == nullptr ? "capra" : full_name(*parent) + " " + app.get_name();
+}
+
+bool has_commands(const CLI::App& app) {
+  return !app.get_subcommands([](const CLI::App*) { return true; }).empty();
+}
 
 // Help on one screen: what it is for, how it is called, options by group, one example.
 class HelpText : public CLI::Formatter {
@@ -28,8 +30,8 @@ class HelpText : public CLI::Formatter {
   HelpText() { column_width(25); }
 
   std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
-    if (app->get_parent() == nullptr) return "\nUsage: capra COMMAND [options]\n";
-    std::string usage = "\nUsage: capra " + app->get_name();
+    std::string usage = "\nUsage: " + full_name(*app);
+    if (has_commands(*app)) return usage + " COMMAND [options]\n";
     for (const CLI::Option* option : app->get_options()) {
       if (!option->get_positional()) continue;
       usage += option->get_required() ? " " : " [";
@@ -76,9 +78,20 @@ void repeatable(CLI::Option* option) { option->take_all()->allow_extra_args(fals
 
 void comma_separated(CLI::Option* option) { option->delimiter(',')->allow_extra_args(false); }
 
+void add_option(CLI::App& app, const OptionEntry& entry) {
+  if (bool* const* flag = std::get_if<bool*>(&entry.value)) {
+    app.add_flag(entry.name, **flag, entry.text)->group(entry.group);
+  } else if (std::string* const* text = std::get_if<std::string*>(&entry.value)) {
+    takes(app.add_option(entry.name, **text, entry.text), entry.takes, entry.group)
+        ->required(entry.is_needed);
+  } else {
+    auto& values = *std::get<std::vector<std::string>*>(entry.value);
+    repeatable(takes(app.add_option(entry.name, values, entry.text), entry.takes, entry.group));
+  }
+}
+
 void add_common(CLI::App& app, OutputOptions& options) {
-  app.add_flag("--json", options.json, "one JSON document on standard output")->group(kOutput);
-  app.add_flag("--quiet", options.quiet, "no progress, no notes")->group(kOutput);
+  for (const OptionEntry& entry : common_options(options)) add_option(app, entry);
 }
 
 void add_threads(CLI::App& app, int& threads) {
@@ -189,26 +202,19 @@ void add_head(CLI::App& app, EmbeddingOptions& embedding) {
 
 void example(CLI::App& app, const std::string& line) { app.footer("Example:\n  " + line); }
 
-// What a command needs before it runs: its targets.
-Status load_targets(OutputOptions&) { return {}; }
-Status load_targets(TargetOptions& options) {
-  CAPRA_ASSIGN(options.targets, with_plugins(all_targets(), options.plugins));
-  return {};
-}
-Status load_targets(ModelOptions& options) {
-  CAPRA_TRY(load_targets(static_cast<TargetOptions&>(options)));
-  options.embedding.targets = options.targets;
-  return {};
+CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& summary) {
+  CLI::App* app = parent.add_subcommand(name, summary);
+  app->group("Commands")->set_help_flag("-h,--help", "this text")->group("");
+  return app;
 }
 
 // One subcommand: its options live as long as the command that runs with them.
 template <class Options>
-std::shared_ptr<Options> subcommand(CLI::App& root, Command& chosen, const std::string& name,
-                                    const std::string& summary, Result<int> (*run)(const Options&),
-                                    const std::function<void(CLI::App&, Options&)>& declare) {
+void subcommand(CLI::App& root, Command& chosen, const std::string& name,
+                const std::string& summary, Result<int> (*run)(const Options&),
+                const std::function<void(CLI::App&, Options&)>& declare) {
   auto options = std::make_shared<Options>();
-  CLI::App* app = root.add_subcommand(name, summary);
-  app->group("Commands")->set_help_flag("-h,--help", "this text")->group("");
+  CLI::App* app = add_command(root, name, summary);
   declare(*app, *options);
   app->callback([&chosen, options, run] {
     chosen = [options, run]() -> Result<int> {
@@ -216,7 +222,14 @@ std::shared_ptr<Options> subcommand(CLI::App& root, Command& chosen, const std::
       return run(*options);
     };
   });
-  return options;
+}
+
+// One that is declared as data.
+void add_entry(CLI::App& parent, Command& chosen, const CommandEntry& entry) {
+  CLI::App* app = add_command(parent, entry.name, entry.summary);
+  for (const OptionEntry& one : entry.options) add_option(*app, one);
+  example(*app, entry.example);
+  app->callback([&chosen, run = entry.run] { chosen = run; });
 }
 
 void declare_embed(CLI::App& app, EmbedOptions& options) {
@@ -367,23 +380,6 @@ void declare_bench(CLI::App& app, BenchOptions& options) {
   example(app, "capra bench all-MiniLM-L6-v2 --workload 12,8x256");
 }
 
-void declare_docs(CLI::App& app, DocsOptions& options) {
-  takes(app.add_option("--conformance", options.conformance,
-                       "JSON of results, op by op and dtype by dtype"),
-        "FILE", kInput);
-  takes(app.add_option("--output", options.output, "folder; default: docs/generated"), "FOLDER",
-        kOutput);
-  add_common(app, options);
-  example(app, "capra docs --output docs/generated");
-}
-
-void declare_explain(CLI::App& app, ExplainOptions& options) {
-  app.add_option("code", options.code, "a diagnostic code; without it, all codes")
-      ->option_text("CODE");
-  add_common(app, options);
-  example(app, "capra explain weights-incomplete");
-}
-
 void declare_list(CLI::App& app, TargetOptions& options, const std::string& line) {
   add_plugins(app, options);
   add_common(app, options);
@@ -402,24 +398,23 @@ std::string nearest_hint(const CLI::App& app, std::string_view found) {
   found = found.substr(0, found.find('='));
   const std::vector<std::string_view> views(names.begin(), names.end());
   const std::string_view nearest = nearest_name(found, views);
-  const std::string help =
-      "see 'capra " + (app.get_parent() == nullptr ? "" : app.get_name() + " ") + "--help'";
+  const std::string help = "see '" + full_name(app) + " --help'";
   return nearest.empty() ? help : "did you mean '" + std::string(nearest) + "'? " + help;
 }
 
 // The subcommand that was named, or the root.
 const CLI::App& active(const CLI::App& root) {
   const auto chosen = root.get_subcommands();
-  return chosen.empty() ? root : *chosen.front();
+  return chosen.empty() ? root : active(*chosen.front());
 }
 
 Failure usage(const CLI::App& root, const CLI::ParseError& error) {
   const CLI::App& app = active(root);
-  const std::string name = &app == &root ? "capra" : "capra " + app.get_name();
+  const std::string name = full_name(app);
   const std::vector<std::string> extra = root.remaining(true);
   if (!extra.empty()) {
     const std::string what = extra.front().starts_with('-') ? "option"
-                             : &app == &root                ? "command"
+                             : has_commands(app)            ? "command"
                                                             : "argument";
     return fail("command-line",
                 "there is no " + what + " '" + extra.front() + "'" +
@@ -432,7 +427,8 @@ Failure usage(const CLI::App& root, const CLI::ParseError& error) {
     return fail("option-invalid", error.what(), {}, help);
   }
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    return fail("command-line", &app == &root ? "no command was given" : error.what(), {}, help);
+    return fail("command-line", has_commands(app) ? "no command was given" : error.what(), {},
+                help);
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     // "--threads: 1 required INT missing"
@@ -477,9 +473,12 @@ Result<Command> parse_command_line(int argc, const char* const* argv) {
   subcommand<TargetOptions>(
       root, chosen, "targets", "the targets and what they need", run_targets,
       [](CLI::App& app, TargetOptions& options) { declare_list(app, options, "capra targets"); });
-  subcommand<DocsOptions>(root, chosen, "docs", "write the operator pages", run_docs, declare_docs);
-  subcommand<ExplainOptions>(root, chosen, "explain", "what a diagnostic code means", run_explain,
-                             declare_explain);
+  add_entry(root, chosen, docs_entry());
+  add_entry(root, chosen, explain_entry());
+  CLI::App* ga2 = add_command(root, "ga2", "programs for the GA-2 int8 chip");
+  for (const CommandEntry& entry : ga2_entries()) add_entry(*ga2, chosen, entry);
+  ga2->require_subcommand(1);
+  example(*ga2, "capra ga2 compile attention.json");
   root.require_subcommand(1);
   example(root, "capra embed all-MiniLM-L6-v2 --text \"a goat on a rock\"");
   root.set_version_flag("--version", std::string(version()), "the version");

@@ -128,6 +128,11 @@ struct ExplainOptions : OutputOptions {
   std::string code;
 };
 
+// What a command needs before it runs: its targets, those of --plugin included.
+inline Status load_targets(OutputOptions&) { return {}; }
+Status load_targets(TargetOptions& options);
+Status load_targets(ModelOptions& options);
+
 /// The parameters in a safetensors file; none for an empty path.
 Result<Parameters> read_parameters(const std::string& path);
 

@@ -15,6 +15,7 @@
 #include "tools/capra/command.h"
 #include "tools/capra/graph_drawing.h"
 #include "tools/capra/model_explorer.h"
+#include "tools/capra/named_value.h"
 #include "tools/capra/output.h"
 #include "tools/capra/pass_report.h"
 #include "tools/capra/policies.h"
@@ -55,34 +56,6 @@ Result<Subject> open_subject(const GraphOptions& options) {
   trace.states = options.states;
   CAPRA_ASSIGN(Graph graph, model.parts().approximated(model.parts().encoder->trace(trace)));
   return Subject{std::move(graph), model.parts().weights.parameters};
-}
-
-// `name=REST`.
-Result<std::pair<std::string, std::string>> split_binding(const std::string& text) {
-  const size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0) {
-    return fail("option-invalid", "'" + text + "' names no input", "--input",
-                "write name=FILE, or name=ARRAY such as 'x=f32[2] [1, 2]'");
-  }
-  return std::pair(text.substr(0, equals), text.substr(equals + 1));
-}
-
-// A value written out, a file with one written out, or a tensor of a safetensors file.
-Result<Array> read_value(const std::string& name, const std::string& source) {
-  if (source.ends_with(".safetensors")) {
-    CAPRA_ASSIGN(const SafetensorsFile file, SafetensorsFile::open(source));
-    const bool named = file.find(name) != nullptr;
-    if (!named && file.tensors().size() != 1) {
-      return fail("input-missing", "the file has no tensor '" + name + "'", source,
-                  "name a tensor of the file, or give a file with one tensor");
-    }
-    return file.array(named ? name : file.tensors().front().name);
-  }
-  const bool written_out =
-      source.find('[') != std::string::npos || source.find(' ') != std::string::npos;
-  if (written_out) return parse_array(source);
-  CAPRA_ASSIGN(const std::string text, read_file(source));
-  return parse_array(text);
 }
 
 }  // namespace

@@ -10,8 +10,10 @@
 #include "capra/io/json.h"
 #include "capra/ops/all_ops.h"
 #include "capra/ops/op_docs.h"
+#include "capra/runtime/plugin.h"
 #include "capra/targets/all_targets.h"
 #include "tools/capra/command.h"
+#include "tools/capra/command_entry.h"
 #include "tools/capra/conformance.h"
 #include "tools/capra/output.h"
 
@@ -140,6 +142,53 @@ Result<int> run_explain(const ExplainOptions& options) {
   CAPRA_TRY(print_result(options.json ? row.text(2) + "\n"
                                       : fmt::format("{}: {}\n", code->code, code->line)));
   return kDone;
+}
+
+Status load_targets(TargetOptions& options) {
+  CAPRA_ASSIGN(options.targets, with_plugins(all_targets(), options.plugins));
+  return {};
+}
+
+Status load_targets(ModelOptions& options) {
+  CAPRA_TRY(load_targets(static_cast<TargetOptions&>(options)));
+  options.embedding.targets = options.targets;
+  return {};
+}
+
+CommandEntry docs_entry() {
+  const auto options = std::make_shared<DocsOptions>();
+  std::vector<OptionEntry> entries = {
+      {.name = "--conformance",
+       .value = &options->conformance,
+       .takes = "FILE",
+       .group = kInput,
+       .text = "JSON of results, op by op and dtype by dtype"},
+      {.name = "--output",
+       .value = &options->output,
+       .takes = "FOLDER",
+       .group = kOutput,
+       .text = "folder; default: docs/generated"},
+  };
+  std::ranges::copy(common_options(*options), std::back_inserter(entries));
+  return {.name = "docs",
+          .summary = "write the operator pages",
+          .options = std::move(entries),
+          .example = "capra docs --output docs/generated",
+          .run = [options] { return run_docs(*options); }};
+}
+
+CommandEntry explain_entry() {
+  const auto options = std::make_shared<ExplainOptions>();
+  std::vector<OptionEntry> entries = {{.name = "code",
+                                       .value = &options->code,
+                                       .takes = "CODE",
+                                       .text = "a diagnostic code; without it, all codes"}};
+  std::ranges::copy(common_options(*options), std::back_inserter(entries));
+  return {.name = "explain",
+          .summary = "what a diagnostic code means",
+          .options = std::move(entries),
+          .example = "capra explain weights-incomplete",
+          .run = [options] { return run_explain(*options); }};
 }
 
 }  // namespace capra::driver

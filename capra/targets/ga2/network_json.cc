@@ -63,27 +63,6 @@ struct Entry {
   }
 };
 
-// A list of rows of equal length.
-Result<Matrix<double>> read_matrix(const Json& json, const std::string& at) {
-  const std::span<const Json> rows = json.items();
-  const size_t columns = rows.empty() ? 0 : rows[0].items().size();
-  if (columns == 0) return malformed(at, "needed a list of one or more rows of numbers");
-  Matrix<double> matrix(static_cast<int64_t>(rows.size()), static_cast<int64_t>(columns));
-  size_t next = 0;
-  for (const Json& row : rows) {
-    if (row.items().size() != columns) {
-      return malformed(at, "rows have " + number_text(columns) + " and " +
-                               number_text(row.items().size()) + " numbers");
-    }
-    for (const Json& item : row.items()) {
-      const std::optional<double> value = item.as_f64();
-      if (!value) return malformed(at, "found " + std::string(item.kind_text()) + " among numbers");
-      matrix.values[next++] = *value;
-    }
-  }
-  return matrix;
-}
-
 Result<Extents> read_shape(const Entry& entry) {
   CAPRA_ASSIGN(const Json* shape, entry.member("shape"));
   const std::span<const Json> items = shape->items();
@@ -262,19 +241,50 @@ Result<CompileOptions> read_options(const Json* json, const std::string& at) {
   return options;
 }
 
+// A list of samples; none where it is missing.
+Result<std::vector<Sample>> read_list(const Json* list, const std::string& at) {
+  std::vector<Sample> samples;
+  if (list == nullptr) return samples;
+  if (!list->is_array()) return malformed(at, "calib is no list of samples");
+  samples.reserve(list->items().size());
+  for (const Json& sample : list->items()) {
+    CAPRA_ASSIGN(Sample read, read_sample(sample, fmt::format("{}, calib {}", at, samples.size())));
+    samples.push_back(std::move(read));
+  }
+  return samples;
+}
+
 }  // namespace
+
+Result<Matrix<double>> read_matrix(const Json& json, const std::string& at) {
+  const std::span<const Json> rows = json.items();
+  const size_t columns = rows.empty() ? 0 : rows[0].items().size();
+  if (columns == 0) return malformed(at, "needed a list of one or more rows of numbers");
+  Matrix<double> matrix(static_cast<int64_t>(rows.size()), static_cast<int64_t>(columns));
+  size_t next = 0;
+  for (const Json& row : rows) {
+    if (row.items().size() != columns) {
+      return malformed(at, fmt::format("rows have {} and {} numbers", columns, row.items().size()));
+    }
+    for (const Json& item : row.items()) {
+      const std::optional<double> value = item.as_f64();
+      if (!value) return malformed(at, fmt::format("found {} among numbers", item.kind_text()));
+      matrix.values[next++] = *value;
+    }
+  }
+  return matrix;
+}
+
+Result<std::vector<Sample>> read_samples(const Json& document, const std::string& at) {
+  const Json* list = document.is_object() ? document.find("calib") : &document;
+  if (list == nullptr) return malformed(at, "there is no member calib");
+  return read_list(list, at);
+}
 
 Result<CompileRequest> read_request(const Json& document, const std::string& at) {
   CompileRequest request;
   CAPRA_ASSIGN(request.network, read_network(document, at));
-  if (const Json* samples = document.find("calib")) {
-    if (!samples->is_array()) return malformed(at, "calib is no list of samples");
-    for (const Json& sample : samples->items()) {
-      const std::string which = at + ", calib " + number_text(request.calibration.size());
-      CAPRA_ASSIGN(Sample read, read_sample(sample, which));
-      request.calibration.push_back(std::move(read));
-    }
-  }
+  CAPRA_ASSIGN(request.calibration, read_list(document.find("calib"), at));
   if (const Json* test = document.find("test"); test != nullptr && !test->is_null()) {
     CAPRA_ASSIGN(request.test, read_sample(*test, at + ", test"));
   }

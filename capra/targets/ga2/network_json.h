@@ -25,4 +25,9 @@ struct CompileRequest {
 /// document.
 Result<CompileRequest> read_request(const Json& document, const std::string& at);
 
+/// Samples alone: a list of them, or an object with `calib`. Fails with `network-document`.
+Result<std::vector<Sample>> read_samples(const Json& document, const std::string& at);
+/// A list of rows of numbers. Fails with `network-document`.
+Result<Matrix<double>> read_matrix(const Json& json, const std::string& at);
+
 }  // namespace capra::ga2

@@ -4,9 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "capra/targets/ga2/isa/fields.h"
-#include "capra/targets/ga2/isa/listing.h"
 #include "capra/targets/ga2/network_json.h"
+#include "capra/targets/ga2/program_json.h"
 #include "capra/targets/ga2/sim/run.h"
 #include "tests/targets/ga2/golden_files.h"
 
@@ -16,17 +15,6 @@ namespace {
 // Numbers of which the golden files ask 12 digits.
 void expect_near(double found, double wanted, const std::string& what) {
   EXPECT_LE(std::fabs(found - wanted), 1e-12 * std::fabs(wanted)) << what << ": " << found;
-}
-
-template <class T>
-Json matrix_json(const Matrix<T>& matrix) {
-  Json rows = Json::array();
-  for (int64_t i = 0; i < matrix.rows; ++i) {
-    Json row = Json::array();
-    for (const T value : matrix.row(i)) row.push(value);
-    rows.push(std::move(row));
-  }
-  return rows;
 }
 
 void expect_near(const Matrix<double>& found, const Json& wanted, const std::string& what) {
@@ -39,61 +27,6 @@ void expect_near(const Matrix<double>& found, const Json& wanted, const std::str
       EXPECT_NEAR(found.at(i, j), value, 1e-12 * std::max(1.0, std::fabs(value))) << what;
     }
   }
-}
-
-Json listing_json(const Program& program) {
-  Json lines = Json::array();
-  for (const Instruction& one : program.instructions) lines.push(instruction_text(one));
-  return lines;
-}
-
-Json requantizers_json(const Program& program) {
-  Json rows = Json::array();
-  for (const Requantizer& one : program.requantizers) {
-    Json row = Json::object();
-    row.set("node", one.node).set("op", node_op_name(program.network.node(one.node).op));
-    row.set("operand", one.operand ? Json(*one.operand) : Json());
-    row.set("m", static_cast<int64_t>(one.factor.mantissa));
-    row.set("s", static_cast<int64_t>(one.factor.shift)).set("relu", one.relu ? 1 : 0);
-    rows.push(std::move(row));
-  }
-  return rows;
-}
-
-Json external_json(const Program& program) {
-  Json regions = Json::object();
-  for (const ExternalRegion& one : program.external) {
-    const NetworkNode& node = program.network.node(one.node);
-    Json region = Json::object();
-    Json shape = Json::array();
-    shape.push(node.shape.rows).push(node.shape.columns);
-    region.set("addr", one.address).set("shape", std::move(shape)).set("node", one.node);
-    region.set("kind", node_op_name(node.op)).set("words", one.words);
-    regions.set(one.name, std::move(region));
-  }
-  return regions;
-}
-
-Json events_json(const Program& program) {
-  Json events = Json::array();
-  for (const AllocationEvent& one : program.events) {
-    Json event = Json::array();
-    event.push(one.is_release ? "free" : "alloc").push(one.address).push(one.words);
-    events.push(std::move(event));
-  }
-  return events;
-}
-
-Json cycles_by_mnemonic(const Program& program) {
-  Json cycles = Json::object();
-  for_each_record([&]<class T>(std::type_identity<T>) {
-    int64_t sum = 0;
-    for (const Instruction& one : program.instructions) {
-      if (std::holds_alternative<T>(one)) sum += cost(one).total;
-    }
-    if (sum > 0) cycles.set(std::string(T::kMnemonic), sum);
-  });
-  return cycles;
 }
 
 // Where the file expects something of the key, exactly this. Members of objects in any order.
@@ -139,8 +72,7 @@ void expect_program(const Json& file, const Program& program) {
   expect_exactly(file, "alloc_events", events_json(program));
   const Json* cycles = file.find("expected")->find("cycles");
   if (expected(file, "cycles") == nullptr) return;
-  Counters counters;
-  for (const Instruction& one : program.instructions) counters += cost(one);
+  const Counters counters = program_cost(program);
   EXPECT_EQ(counters.total, *cycles->find("value")->as_i64());
   EXPECT_EQ(counters.total, counters.matrix + counters.transfer + counters.vector +
                                 2 * (counters.instructions + 1));

@@ -1,0 +1,173 @@
+"""capra ga2: its commands, their options, and programs as text and words; ga2_golden_test.py has all golden graphs."""
+
+import json
+import re
+
+import driver
+from ga2_golden import Ga2Test, golden, path_of
+
+
+class CompileTest(Ga2Test):
+    def test_listing_for_people_is_one_for_asm(self):
+        text = self.out("ga2", "compile", path_of("example_a"))
+        listing = golden("example_a")["expected"]["listing"]["value"]
+        self.assertEqual([line[7:] for line in text.splitlines()[:-1]], listing)
+        self.assertEqual(text.splitlines()[-1], "# 15 instructions, 484 cycles; scratchpad 70 of 4096 words, "
+                                                "external memory 112 of 8192 words")
+        words = self.out("ga2", "asm", self.write("a.lst", text))
+        self.assertEqual(self.out("ga2", "disasm", self.write("a.hex", words)), "".join(f"{one}\n" for one in listing))
+
+    def test_output_by_suffix(self):
+        listing = "".join(f"{one}\n" for one in golden("section1")["expected"]["listing"]["value"])
+        for name, suffix in (("p.lst", "lst"), ("p.txt", "txt"), ("p.hex", "hex")):
+            path = self.scratch / name
+            summary = self.out("ga2", "compile", path_of("section1"), "--output", path)
+            self.assertTrue(summary.startswith("# 38 instructions"), summary)
+            text = path.read_text(encoding="utf-8")
+            self.assertEqual(self.out("ga2", "disasm", path) if suffix == "hex" else text, listing)
+        self.refused("ga2", "compile", path_of("section1"), "--output", self.scratch / "p.bin",
+                     error="output-format-unknown")
+        self.assertFalse((self.scratch / "p.bin").exists())
+
+    def test_without_reuse(self):
+        expected = golden("example_a")["expected"]
+        found = self.document("ga2", "compile", path_of("example_a"), "--no-reuse")
+        self.assertEqual(found["listing"], expected["listing_noreuse"]["value"])
+        self.assertEqual(found["spad_high"], expected["spad_high_noreuse"]["value"])
+        message = self.refused("ga2", "compile", path_of("six_layers"), "--no-reuse", error="memory-full")
+        self.assertIn(golden("refuse_six_layers_noreuse")["expected"]["message"]["value"], message)
+
+    def test_samples_and_ranges_from_outside(self):
+        document = golden("example_a")
+        samples = document.pop("calib")
+        document["graph"]["nodes"][0]["tag"] = "queries"
+        graph = self.write("graph.json", json.dumps(document))
+        self.refused("ga2", "compile", graph, error="sample-invalid")
+        scale = document["expected"]["scale"]["value"]
+        for form in (samples, {"calib": samples}):
+            calib = self.write("calib.json", json.dumps(form))
+            found = self.document("ga2", "compile", graph, "--calibrate", calib)
+            self.assert_near(found["scale"], scale, "scale")
+        found = self.document("ga2", "compile", graph, "--calibrate", calib, "--range", "queries=12.7")
+        self.assertEqual(found["ranges"]["0"], 12.7)
+        self.assertEqual(found["scale"]["0"], 12.7 / 127)
+        for bad in ("queries", "queries=", "=1", "queries=x"):
+            self.refused("ga2", "compile", graph, "--calibrate", calib, "--range", bad, error="option-invalid")
+        for bad in ("keys=1", "queries=0", "queries=-1", "queries=nan"):
+            self.refused("ga2", "compile", graph, "--calibrate", calib, "--range", bad, error="range-invalid")
+        self.refused("ga2", "compile", graph, "--calibrate", self.write("c.json", "{}"), error="network-document")
+        self.refused("ga2", "compile", graph, "--calibrate", self.write("c.json", "[]"), error="sample-invalid")
+
+    def test_bad_documents(self):
+        self.refused("ga2", "compile", self.scratch / "none.json", error="file-not-found")
+        self.refused("ga2", "compile", self.write("a.json", "{"), error="json-syntax")
+        self.refused("ga2", "compile", self.write("a.json", "[]"), error="network-document")
+        document = golden("example_a")
+        document["calib"][0]["q"][0][0] = "nan"
+        self.refused("ga2", "compile", self.write("a.json", json.dumps(document)), error="network-document")
+
+    def test_without_a_sample_a_run_is_null(self):
+        document = golden("example_a")
+        del document["test"]
+        graph = self.write("graph.json", json.dumps(document))
+        found = self.document("ga2", "compile", graph)
+        for key in ("check_problems", "node_ints", "outputs", "float_outputs", "rel_error"):
+            self.assertIsNone(found[key])
+        self.assertIn("'q' (1, 8)", self.refused("ga2", "run", graph, error="input-missing"))
+
+
+class RunTest(Ga2Test):
+    def test_text(self):
+        text = self.out("ga2", "run", path_of("example_a"))
+        self.assertIn("out (1, 8)\n  integers\n    [14, 12, 3, 14, -56, 62, 7, 24]\n", text)
+        self.assertTrue(text.splitlines()[-1].startswith("cycles 484: mm "), text)
+        self.assertIn("class (5, 1)\n  indices\n    [2]\n    [2]\n    [1]\n    [1]\n    [1]\n",
+                      self.out("ga2", "run", path_of("section1")))
+
+    def test_inputs_in_every_form(self):
+        document = golden("example_a")
+        test = document.pop("test")
+        graph = self.write("graph.json", json.dumps(document))
+        given = [f"{name}={self.write(name + '.json', json.dumps(rows))}" for name, rows in test.items()]
+        bindings = [part for one in given for part in ("--input", one)]
+        outputs = document["expected"]["outputs"]["value"]
+        self.assert_near(self.document("ga2", "run", graph, *bindings)["outputs"], outputs, "outputs")
+        written = "q=f64[1, 8] [[" + ", ".join(map(repr, test["q"][0])) + "]]"
+        found = self.document("ga2", "run", graph, *bindings[2:], "--input", written)
+        self.assert_near(found["outputs"], outputs, "outputs")
+        # One input over the document's own.
+        found = self.document("ga2", "run", path_of("example_a"), "--input", "q=f32[1, 8] [[0, 0, 0, 0, 0, 0, 0, 0]]")
+        self.assertNotEqual(found["outputs"]["out"]["ints"], outputs["out"]["ints"])
+        self.refused("ga2", "run", graph, "--input", "z=f32[1] [0]", error="input-unknown")
+        self.refused("ga2", "run", graph, "--input", "q=i32[1, 8] [[0, 0, 0, 0, 0, 0, 0, 0]]", error="option-invalid")
+        self.refused("ga2", "run", graph, *bindings, "--input", "q=f32[1, 2] [[0, 0]]", error="sample-invalid")
+        self.refused("ga2", "run", graph, "--input", f"q={self.write('q.json', '[[1, 2], [3]]')}",
+                     error="network-document")
+
+    def test_trace(self):
+        listing = golden("example_a")["expected"]["listing"]["value"]
+        ints = golden("example_a")["expected"]["node_ints"]["value"]
+        trace = self.document("ga2", "run", path_of("example_a"), "--trace")["trace"]
+        self.assertEqual([step["instruction"] for step in trace], listing)
+        self.assertEqual(trace[0]["cycle"], 0)
+        self.assertEqual(trace[1]["cycle"], 11 + 40)  # LD takes 11 + len
+        self.assertEqual(trace[-1]["cycle"], 484 - 2)  # HALT takes 2
+        self.assertEqual(trace[0]["written"], [{"address": 0, "values": sum(ints["1"], [])}])
+        store = trace[13]
+        self.assertEqual((store["memory"], store["written"]), ("ext", [{"address": 104, "values": ints["10"][0]}]))
+        self.assertEqual(trace[-1]["written"], [])
+        lines = self.out("ga2", "run", path_of("example_a"), "--trace").splitlines()
+        for step, line in zip(trace, lines):
+            self.assertRegex(line, rf"^ *{step['cycle']} +{step['number']}  {re.escape(step['instruction'])}( |$)")
+        self.assertTrue(lines[2].endswith("spad 48: 59 29 5 13 -59 8 -36 -31"), lines[2])
+
+    def test_rows_of_a_product_stand_apart(self):
+        trace = self.document("ga2", "run", path_of("section1"), "--trace")["trace"]
+        self.assertEqual([one["address"] for one in trace[2]["written"]], [230, 240, 250, 260])
+        self.assertEqual([len(one["values"]) for one in trace[4]["written"]], [2, 2, 2, 2])
+
+
+class TextTest(Ga2Test):
+    def test_the_documented_word(self):
+        # docs/ga2.md, Words.
+        line = "LD   dst=2748 src=1193046 len=8191\n"
+        words = "1abc123456fff8000000000000000000\n"
+        self.assertEqual(self.out("ga2", "asm", self.write("a.lst", line)), words)
+        spaced = "// a comment\n1abc1234 56fff800_00000000 00000000  # and one\n\n"
+        self.assertEqual(self.out("ga2", "disasm", self.write("a.hex", spaced)), line)
+
+    def test_output_file(self):
+        path = self.scratch / "out.hex"
+        self.assertEqual(self.out("ga2", "asm", self.write("a.lst", "HALT\n"), "--output", path), "")
+        self.assertEqual(path.read_text(encoding="utf-8"), "0" * 32 + "\n")
+
+    def test_malformed_text_names_its_line(self):
+        for line in ("LOAD dst=0", "LD dst=0 src=0", "LD dst=0 src=0 len=8192", "LD src=0 dst=0 len=1", "7 HALT",
+                     "0", "HALT now"):
+            message = self.refused("ga2", "asm", self.write("a.lst", f"# first\nHALT\n{line}\n"),
+                                   error="listing-invalid")
+            self.assertIn("a.lst:3", message)
+        for line in ("0" * 31, "0" * 33, "g" + "0" * 31, "f" + "0" * 31, "0" * 31 + "1"):
+            message = self.refused("ga2", "disasm", self.write("a.hex", "0" * 32 + f"\n{line}\n"),
+                                   error="encoding-invalid")
+            self.assertIn("a.hex:2", message)
+
+    def test_failed_runs_leave_no_file(self):
+        path = self.scratch / "out.hex"
+        self.refused("ga2", "asm", self.write("a.lst", "NOP\n"), "--output", path, error="listing-invalid")
+        self.assertFalse(path.exists())
+
+
+class CommandLineTest(Ga2Test):
+    def test_commands(self):
+        self.assertIn("no command was given", self.refused("ga2", error="command-line"))
+        message = self.refused("ga2", "compil", error="command-line")
+        self.assertIn("did you mean 'compile'?", message)
+        self.assertIn("capra ga2 --help", message)
+        message = self.refused("ga2", "run", "a.json", "--tarce", error="command-line")
+        self.assertIn("no option '--tarce' of 'capra ga2 run'", message)
+        self.assertIn("did you mean '--trace'?", message)
+
+
+if __name__ == "__main__":
+    driver.main()

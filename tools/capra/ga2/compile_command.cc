@@ -1,0 +1,60 @@
+// capra ga2 compile: a graph to a program, for people, for scripts, or as a file.
+#include <fmt/format.h>
+
+#include "capra/targets/ga2/isa/hex_text.h"
+#include "capra/targets/ga2/isa/listing.h"
+#include "capra/targets/ga2/program_json.h"
+#include "tools/capra/ga2/request.h"
+#include "tools/capra/output.h"
+
+namespace capra::driver {
+namespace {
+
+Result<std::string> program_text(const ga2::Program& program, const std::string& path) {
+  if (path.ends_with(".hex")) return ga2::hex_text(program.instructions);
+  if (path.ends_with(".lst") || path.ends_with(".txt")) {
+    return ga2::listing_text(program.instructions);
+  }
+  return fail("output-format-unknown", "the suffix of '" + path + "' names no form of a program",
+              "--output", "use .hex for words, .lst or .txt for the listing");
+}
+
+Status write_program(const ga2::Program& program, const std::string& path) {
+  CAPRA_ASSIGN(const std::string text, program_text(program, path));
+  CAPRA_ASSIGN(Output output, Output::open(path));
+  CAPRA_TRY(output.write(text));
+  return output.finish();
+}
+
+Result<Json> document_of(const ga2::CompileRequest& request, const ga2::Program& program) {
+  ga2::CompileOptions options = request.options;
+  options.reuse = false;
+  return ga2::compiled_json(program, ga2::compile(request.network, request.calibration, options),
+                            request.test);
+}
+
+}  // namespace
+
+Result<int> run_ga2_compile(const Ga2CompileOptions& options) {
+  CAPRA_ASSIGN(const ga2::CompileRequest request, open_request(options));
+  CAPRA_ASSIGN(const ga2::Program program, compile_request(request));
+  print_notes(program, options);
+  // All that can be refused is, before a file appears.
+  std::string text;
+  if (options.json) {
+    CAPRA_ASSIGN(const Json document, document_of(request, program));
+    text = document.text(2) + "\n";
+  } else {
+    if (options.output.empty()) {
+      for (size_t i = 0; i < program.instructions.size(); ++i) {
+        text += fmt::format("{:5}  {}\n", i, ga2::instruction_text(program.instructions[i]));
+      }
+    }
+    text += fmt::format("# {}\n", program_summary(program));
+  }
+  if (!options.output.empty()) CAPRA_TRY(write_program(program, options.output));
+  CAPRA_TRY(print_result(text));
+  return kDone;
+}
+
+}  // namespace capra::driver

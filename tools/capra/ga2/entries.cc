@@ -1,0 +1,109 @@
+// The command line of `capra ga2`.
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <utility>
+
+#include "tools/capra/command_entry.h"
+#include "tools/capra/ga2/commands.h"
+
+namespace capra::driver {
+namespace {
+
+using Entries = std::vector<OptionEntry>;
+
+// A command with these options and those that all have.
+template <class Options>
+CommandEntry entry(std::string name, std::string summary, Result<int> (*run)(const Options&),
+                   std::string line, const std::function<Entries(Options&)>& list) {
+  const auto options = std::make_shared<Options>();
+  Entries entries = list(*options);
+  std::ranges::move(common_options(*options), std::back_inserter(entries));
+  return {.name = std::move(name),
+          .summary = std::move(summary),
+          .options = std::move(entries),
+          .example = std::move(line),
+          .run = [options, run] { return run(*options); }};
+}
+
+// Of a command that compiles, and one more.
+Entries graph_options(Ga2Options& options, OptionEntry last) {
+  return {
+      {.name = "file",
+       .value = &options.file,
+       .takes = "FILE",
+       .text = "a graph as JSON",
+       .is_needed = true},
+      {.name = "--calibrate",
+       .value = &options.calibrate,
+       .takes = "FILE",
+       .group = kInput,
+       .text = "JSON with the samples that choose the scales; default: those of FILE"},
+      {.name = "--range",
+       .value = &options.ranges,
+       .takes = "TAG=V",
+       .group = kInput,
+       .text = "the range of a tagged tensor; repeatable"},
+      {.name = "--no-reuse",
+       .value = &options.no_reuse,
+       .group = kRunning,
+       .text = "every buffer keeps its place to the end"},
+      last,
+  };
+}
+
+Entries compile_options(Ga2CompileOptions& options) {
+  return graph_options(options, {.name = "--output",
+                                 .value = &options.output,
+                                 .takes = "FILE",
+                                 .group = kOutput,
+                                 .text = "the program: .hex for words, .lst for the listing"});
+}
+
+Entries run_options(Ga2RunOptions& options) {
+  Entries entries =
+      graph_options(options, {.name = "--input",
+                              .value = &options.inputs,
+                              .takes = "NAME=FILE",
+                              .group = kInput,
+                              .text = "rows as JSON, safetensors, or an array; default: `test` of "
+                                      "FILE"});
+  entries.push_back({.name = "--trace",
+                     .value = &options.trace,
+                     .group = kOutput,
+                     .text = "a line an instruction: cycle, operands, what it wrote"});
+  return entries;
+}
+
+Entries text_options(Ga2TextOptions& options, const char* file) {
+  return {
+      {.name = "file", .value = &options.file, .takes = "FILE", .text = file, .is_needed = true},
+      {.name = "--output",
+       .value = &options.output,
+       .takes = "FILE",
+       .group = kOutput,
+       .text = "a file, or - for standard output"}};
+}
+
+}  // namespace
+
+std::vector<CommandEntry> ga2_entries() {
+  return {
+      entry<Ga2CompileOptions>("compile", "a graph to a program", run_ga2_compile,
+                               "capra ga2 compile attention.json --output attention.hex",
+                               compile_options),
+      entry<Ga2RunOptions>("run", "a graph on the simulated chip", run_ga2_run,
+                           "capra ga2 run attention.json --trace", run_options),
+      entry<Ga2TextOptions>(
+          "asm", "a listing to words", run_ga2_asm,
+          "capra ga2 asm attention.lst --output attention.hex",
+          [](Ga2TextOptions& options) { return text_options(options, "a listing"); }),
+      entry<Ga2TextOptions>(
+          "disasm", "words to a listing", run_ga2_disasm, "capra ga2 disasm attention.hex",
+          [](Ga2TextOptions& options) {
+            return text_options(options, "words as hexadecimal digits, an instruction a line");
+          }),
+  };
+}
+
+}  // namespace capra::driver

@@ -1,0 +1,51 @@
+// capra ga2 asm and disasm: listings to words and back.
+#include "capra/base/buffer.h"
+#include "capra/io/json.h"
+#include "capra/targets/ga2/isa/hex_text.h"
+#include "capra/targets/ga2/isa/listing.h"
+#include "tools/capra/ga2/commands.h"
+#include "tools/capra/output.h"
+
+namespace capra::driver {
+namespace {
+
+// The lines of `text` as a list.
+Json lines_json(std::string_view text) {
+  Json lines = Json::array();
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    lines.push(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+// Either the text, or its lines as a member of a document.
+Result<int> write_text(const Ga2TextOptions& options, const char* key, const std::string& text) {
+  if (options.json) {
+    Json document = Json::object();
+    document.set(key, lines_json(text));
+    CAPRA_TRY(print_result(document.text(2) + "\n"));
+    if (options.output == "-") return kDone;
+  }
+  CAPRA_ASSIGN(Output output, Output::open(options.output));
+  CAPRA_TRY(output.write(text));
+  CAPRA_TRY(output.finish());
+  return kDone;
+}
+
+}  // namespace
+
+Result<int> run_ga2_asm(const Ga2TextOptions& options) {
+  CAPRA_ASSIGN(const std::string text, read_file(options.file));
+  CAPRA_ASSIGN(const std::vector<ga2::Instruction> program, ga2::parse_listing(text, options.file));
+  return write_text(options, "words", ga2::hex_text(program));
+}
+
+Result<int> run_ga2_disasm(const Ga2TextOptions& options) {
+  CAPRA_ASSIGN(const std::string text, read_file(options.file));
+  CAPRA_ASSIGN(const std::vector<ga2::Instruction> program, ga2::parse_hex(text, options.file));
+  return write_text(options, "listing", ga2::listing_text(program));
+}
+
+}  // namespace capra::driver

@@ -1,0 +1,19 @@
+// Values that the command line gives to inputs.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "capra/base/result.h"
+#include "capra/ir/array.h"
+
+namespace capra::driver {
+
+/// `name=REST`. Fails with `option-invalid`.
+Result<std::pair<std::string, std::string>> split_binding(const std::string& text);
+
+/// A value written out, a file with one written out, or a tensor of a safetensors file. Fails with
+/// `input-missing` and as the readers do.
+Result<Array> read_value(const std::string& name, const std::string& source);
+
+}  // namespace capra::driver

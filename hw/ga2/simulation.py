@@ -33,9 +33,9 @@ def run(command, **options):
     return done.stdout
 
 
-def build(simulator, top, benches, folder):
+def build(simulator, top, benches, folder, *flags):
     """Compiles the bench `top`, made of these files of bench/ and the chip; returns the command that runs it. A warning
-    of either compiler is a failure."""
+    of either compiler is a failure. `flags` are Verilator's."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     files = rtl() + [HERE / "bench" / name for name in benches]
@@ -48,13 +48,19 @@ def build(simulator, top, benches, folder):
     environment = dict(os.environ)
     if shutil.which("ccache"):
         environment["OBJCACHE"] = "ccache"
-    run(["verilator", "--binary", "--timing", "--trace", "-Wall", "-O3", "--top-module", top, "--Mdir", folder / top,
-         "-o", top, *files], env=environment)
+    # That a bench leaves bits unread is no fault.
+    run(["verilator", "--binary", "--timing", "-Wall", "-Wno-UNUSEDSIGNAL", "-O3", *flags, "--top-module", top,
+         "--Mdir", folder / top, "-o", top, *files], env=environment)
     return [folder / top / top]
 
 
 def build_chip(simulator, folder):
-    return build(simulator, "chip_bench", ["external_memory.sv", "chip_bench.sv"], folder)
+    return build(simulator, "chip_bench", ["external_memory.sv", "chip_bench.sv"], folder, "--trace")
+
+
+def build_units(simulator, folder):
+    units = sorted(path.relative_to(HERE / "bench") for path in HERE.glob("bench/units/*.sv"))
+    return build(simulator, "unit_benches", ["external_memory.sv", *units], folder)
 
 
 Result = collections.namedtuple("Result", "end counters scratchpad external")

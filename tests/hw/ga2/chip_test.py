@@ -4,7 +4,8 @@ those of the compiler's simulator; cycle totals are those of the golden files as
 
 import json
 import pathlib
-import unittest
+import re
+import sys
 
 import rtl_case
 from rtl_case import ARGUMENTS, ROOT, simulation
@@ -61,6 +62,24 @@ class ChipTest(rtl_case.RtlTest):
             for name, result in found.items():
                 with self.subTest(name, seed=seed):
                     self.check_stalled(result, self.expected[name])
+
+    def test_a_user_runs_one_program(self):
+        waves = self.folder / "waves.vcd"
+        waves.unlink(missing_ok=True)
+        example = self.folder / "example_a"
+        printed = simulation.run([sys.executable, "-B", simulation.HERE / "run.py", example / "program.hex",
+                                  "--external", example / "external.hex", "--simulator", ARGUMENTS.simulator,
+                                  "--memories", "--waves", waves, "--build", self.folder / "build"])
+        expected = self.expected["example_a"]
+        lines = printed.splitlines()
+        self.assertEqual(lines[0], expected.end)
+        self.assertEqual([line.split() for line in lines[1:6]],
+                         [[name, str(count)] for name, count in
+                          zip(("total", "mm", "dma", "vec", "n_inst"), expected.counters)])
+        self.assertEqual(lines[6:], [f"spad[{address}] {word}" for address, word in expected.scratchpad.items()] +
+                         [f"ext[{address}] {word}" for address, word in expected.external.items()])
+        signals = set(re.findall(r"\$var \S+ +\d+ \S+ (\w+)", waves.read_text(encoding="ascii")))
+        self.assertLessEqual({"clock", "program_counter", "count_total", "read_address", "sum_3"}, signals)
 
     def check_stalled(self, found, expected):
         self.assertEqual(found._replace(counters=()), expected._replace(counters=()))

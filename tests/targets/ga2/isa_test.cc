@@ -102,6 +102,17 @@ TEST(Encoding, HasTheOpcodeInTheTopNibbleAndTheFieldsBelow) {
   // dst in bits 112 to 123, src in 88 to 111, len in 75 to 87.
   EXPECT_EQ(encode(Load{0xabc, 0x123456, 0x1fff}), (Encoded{0, 0, 0x56fff800, 0x1abc1234}));
   EXPECT_EQ(encode(Unpack{1, 0, 0})[3], 0x80010000u);
+  // The order of docs/ga2.md; LD and HALT are the published ones.
+  const Instruction kByOpcode[] = {Halt{},    Load{}, Store{},  Multiply{}, Requantize{},
+                                   Softmax{}, Add{},  Argmax{}, Unpack{}};
+  for (uint32_t opcode = 0; opcode < std::size(kByOpcode); ++opcode) {
+    EXPECT_EQ(encode(kByOpcode[opcode])[3] >> 28, opcode);
+  }
+}
+
+TEST(Encoding, CutsNoField) {
+  EXPECT_DEATH(static_cast<void>(encode(Load{.dst = 4096})), "check-failed");
+  EXPECT_DEATH(static_cast<void>(encode(Multiply{.m = 8})), "check-failed");
 }
 
 TEST(Encoding, RefusesWhatNoInstructionIs) {
@@ -112,7 +123,8 @@ TEST(Encoding, RefusesWhatNoInstructionIs) {
   EXPECT_EQ(decode({0, 0, 1, 0x1abc1234}).error().code, "encoding-invalid");
   const std::vector<uint32_t> words = {0, 0, 0, 0, 0, 0, 0, 0xf0000000};
   EXPECT_EQ(decode_program(words).error().at, "instruction 1");
-  EXPECT_EQ(decode_program(std::span(words).first(5)).error().code, "encoding-invalid");
+  EXPECT_EQ(decode_program(std::span(words).first(5)).error().message,
+            "found 5 words, instructions have 4 each");
 }
 
 }  // namespace

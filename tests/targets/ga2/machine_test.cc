@@ -43,6 +43,19 @@ TEST(Machine, CountsAsThePublicationDoes) {
   EXPECT_EQ(machine.counters(), (Counters{17, 0, 13, 0, 1}));
 }
 
+// docs/ga2.md, section Cycles: 2 of each instruction belong to no unit.
+TEST(Machine, EachUnitCountsItsOwnCycles) {
+  EXPECT_EQ(cost(Halt{}), (Counters{2, 0, 0, 0, 0}));
+  EXPECT_EQ(cost(Load{.len = 5}), (Counters{16, 0, 14, 0, 1}));
+  EXPECT_EQ(cost(Store{.len = 5}), (Counters{9, 0, 7, 0, 1}));
+  EXPECT_EQ(cost(Multiply{.m = 2, .k = 3, .n = 4}), (Counters{42, 40, 0, 0, 1}));
+  EXPECT_EQ(cost(Requantize{.len = 5}), (Counters{9, 0, 0, 7, 1}));
+  EXPECT_EQ(cost(Softmax{.len = 5}), (Counters{64, 0, 0, 62, 1}));
+  EXPECT_EQ(cost(Add{.len = 5}), (Counters{14, 0, 0, 12, 1}));
+  EXPECT_EQ(cost(Argmax{.len = 5}), (Counters{10, 0, 0, 8, 1}));
+  EXPECT_EQ(cost(Unpack{.len = 5}), (Counters{49, 0, 0, 47, 1}));
+}
+
 TEST(Machine, LoadsAndStores) {
   const Machine machine = after({Load{7, 1, 3}, Store{8, 100, 2}}, {9, -1, 2, 300});
   EXPECT_EQ(spad(machine, 6, 5), (std::vector<int32_t>{0, -1, 2, 300, 0}));
@@ -138,8 +151,6 @@ TEST(Machine, RefusesIllegalProgramsBeforeAnythingRuns) {
       "instruction 0: MM   dst=100 A=0 B=50 M=5 K=1 N=1 tb=0 lda=1 ldb=1 ldc=1: M and N are 1 "
       "to 4");
   for (const char* listing : {
-           "MM dst=100 A=0 B=50 M=1 K=65 N=1 tb=0 lda=1 ldb=1 ldc=1\nHALT",
-           "MM dst=100 A=0 B=50 M=1 K=0 N=1 tb=0 lda=1 ldb=1 ldc=1\nHALT",
            "MM dst=100 A=4090 B=50 M=2 K=4 N=1 tb=0 lda=4 ldb=1 ldc=1\nHALT",
            "MM dst=100 A=0 B=4000 M=1 K=64 N=4 tb=0 lda=4 ldb=4 ldc=4\nHALT",
            "MM dst=4095 A=0 B=50 M=1 K=1 N=2 tb=0 lda=1 ldb=2 ldc=2\nHALT",
@@ -155,6 +166,36 @@ TEST(Machine, RefusesIllegalProgramsBeforeAnythingRuns) {
     EXPECT_NE(refusal(listing), "") << listing;
   }
   EXPECT_EQ(refusal("HALT\nLD dst=0 src=0 len=0\n"), "");
+}
+
+// Nothing but the extents is wrong with these.
+TEST(Machine, ProductsFitTheArray) {
+  const auto reason = [](const std::string& extents) {
+    const std::string text = "MM   dst=2000 A=0 B=1000 " + extents + " tb=0 lda=64 ldb=8 ldc=8";
+    const std::string found = refusal(text + "\nHALT");
+    const std::string start = "instruction 0: " + text + ": ";
+    EXPECT_TRUE(found.starts_with(start)) << found;
+    return found.substr(std::min(start.size(), found.size()));
+  };
+  for (const char* extents : {"M=5 K=1 N=1", "M=1 K=1 N=5", "M=0 K=1 N=1", "M=1 K=1 N=0"}) {
+    EXPECT_EQ(reason(extents), "M and N are 1 to 4") << extents;
+  }
+  EXPECT_EQ(reason("M=1 K=65 N=1"), "K is 1 to 64");
+  EXPECT_EQ(reason("M=1 K=0 N=1"), "K is 1 to 64");
+}
+
+TEST(Machine, TakesProgramsUpToTheLastWord) {
+  for (const char* listing : {
+           "LD dst=4095 src=63 len=1\nHALT",
+           "ST src=4095 dst=63 len=1\nHALT",
+           "AMAX dst=4095 src=0 len=4095\nHALT",
+           "UNPACK dst=4088 src=4087 len=1\nHALT",
+           // Neighbours, and a row alone, whose stride says nothing.
+           "RQ dst=2 src=0 len=2 m=1 s=0 relu=0\nHALT",
+           "MM dst=2000 A=0 B=1000 M=1 K=1 N=4 tb=0 lda=0 ldb=0 ldc=0\nHALT",
+       }) {
+    EXPECT_EQ(refusal(listing), "") << listing;
+  }
 }
 
 }  // namespace

@@ -148,11 +148,7 @@ Function FunctionBuilder::finish(const std::vector<ValueId>& results) && {
   const size_t arguments = function_.arguments.size();
   std::vector<bool> used(arguments + function_.operations.size(), false);
   for (const ValueId result : results) used[static_cast<size_t>(result)] = true;
-  const auto is_left_out = [&](size_t index) {
-    const std::string_view name = function_.operations[index].name;
-    return !used[arguments + index] &&
-           (name == "stablehlo.constant" || name == "stablehlo.dynamic_broadcast_in_dim");
-  };
+  const auto is_left_out = [&](size_t index) { return !used[arguments + index]; };
   for (size_t i = function_.operations.size(); i-- > 0;) {
     if (is_left_out(i)) continue;
     for (const ValueId operand : function_.operations[i].operands) {
@@ -245,6 +241,13 @@ ValueId FunctionBuilder::broadcast(ValueId x, const Shape& shape, std::vector<in
       }
     }
     return append({"stablehlo.broadcast_in_dim", {x}, to, {{"dims", std::move(dims)}}});
+  }
+  // What was repeated before is repeated once: compilers join the two and lose what they are told.
+  const Operation* source = definition(x);
+  if (source != nullptr && source->name == "stablehlo.dynamic_broadcast_in_dim") {
+    auto source_dims = source->attribute<std::vector<int64_t>>("dims");
+    for (int64_t& dim : source_dims) dim = dims[static_cast<size_t>(dim)];
+    return broadcast(source->operands[0], shape, std::move(source_dims));
   }
   // The compiler is told of each dim of the operand whether it is repeated: it cannot know it of a
   // dynamic one.

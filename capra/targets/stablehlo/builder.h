@@ -27,7 +27,7 @@ class FunctionBuilder {
   ValueId argument(std::string_view name, TensorType type);
   ValueId append(Operation operation) { return function_.append(std::move(operation)); }
   TensorType type(ValueId value) const { return function_.type(value); }
-  /// The finished function, without constants, plain or repeated, that nothing uses.
+  /// The finished function, without what nothing uses.
   Function finish(const std::vector<ValueId>& results) &&;
 
   ValueId constant(const Array& value);

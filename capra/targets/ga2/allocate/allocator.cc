@@ -2,30 +2,42 @@
 #include "capra/targets/ga2/allocate/allocator.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "capra/base/number_text.h"
 
 namespace capra::ga2 {
 
-Result<int64_t> Allocator::allocate(int64_t words) {
+Result<int64_t> Allocator::allocate(int64_t words) { return allocate_together({&words, 1}); }
+
+Result<int64_t> Allocator::allocate_together(std::span<const int64_t> words) {
+  const int64_t all = std::accumulate(words.begin(), words.end(), int64_t{0});
   const auto piece =
-      std::ranges::find_if(free_, [&](const Piece& one) { return one.words >= words; });
+      std::ranges::find_if(free_, [&](const Piece& one) { return one.words >= all; });
   if (piece == free_.end()) {
-    int64_t left = 0;
-    for (const Piece& one : free_) left += one.words;
     return fail("memory-full",
-                "scratchpad is full: cannot place a buffer of " + number_text(words) +
-                    " words (free: " + number_text(left) + " words in " +
+                "scratchpad is full: cannot place a buffer of " + number_text(all) +
+                    " words (free: " + number_text(free_words()) + " words in " +
                     number_text(free_.size()) + " pieces)",
                 {}, "use smaller matrices, or let buffers be reused");
   }
   const int64_t address = piece->address;
-  piece->address += words;
-  piece->words -= words;
+  piece->address += all;
+  piece->words -= all;
   if (piece->words == 0) free_.erase(piece);
-  high_water_ = std::max(high_water_, address + words);
-  events_.push_back({.is_release = false, .address = address, .words = words});
+  high_water_ = std::max(high_water_, address + all);
+  int64_t at = address;
+  for (const int64_t one : words) {
+    events_.push_back({.is_release = false, .address = at, .words = one});
+    at += one;
+  }
   return address;
+}
+
+int64_t Allocator::free_words() const {
+  int64_t words = 0;
+  for (const Piece& one : free_) words += one.words;
+  return words;
 }
 
 void Allocator::release(int64_t address, int64_t words) {

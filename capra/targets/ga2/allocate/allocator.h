@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "capra/base/result.h"
@@ -23,9 +24,12 @@ class Allocator {
 
   /// The address of `words` words, 1 or more. Fails with `memory-full`.
   Result<int64_t> allocate(int64_t words);
+  /// The address of the first of several pieces, one behind the other: each is released alone.
+  Result<int64_t> allocate_together(std::span<const int64_t> words);
   /// What `allocate` gave.
   void release(int64_t address, int64_t words);
 
+  int64_t free_words() const;
   /// The highest address given out, and 1.
   int64_t high_water() const { return high_water_; }
   const std::vector<AllocationEvent>& events() const { return events_; }

@@ -6,6 +6,7 @@
 
 #include "capra/base/number_text.h"
 #include "capra/targets/ga2/emit/program.h"
+#include "capra/targets/ga2/schedule/fast.h"
 #include "capra/targets/ga2/tile/tiles.h"
 
 namespace capra::ga2 {
@@ -15,18 +16,6 @@ uint32_t word(int64_t value) { return static_cast<uint32_t>(value); }
 
 int64_t packed_words(const NetworkNode& node) {
   return (node.shape.words() + kPackedValues - 1) / kPackedValues;
-}
-
-// By node: whether an output is made of it.
-std::vector<bool> nodes_of_outputs(const Network& network) {
-  std::vector<bool> needed(network.nodes().size());
-  for (NodeIndex i = network.size(); i-- > 0;) {
-    const NetworkNode& node = network.node(i);
-    if (node.op == NodeOp::Output) needed[static_cast<size_t>(i)] = true;
-    if (!needed[static_cast<size_t>(i)]) continue;
-    for (const NodeIndex operand : node.operands) needed[static_cast<size_t>(operand)] = true;
-  }
-  return needed;
 }
 
 class Emitter {
@@ -40,9 +29,6 @@ class Emitter {
     program_.network = network;
     program_.plan = std::move(plan);
     program_.has_fused_relu = places_.has_fused_relu;
-    is_needed_ = options_.schedule == Schedule::Fast
-                     ? nodes_of_outputs(network)
-                     : std::vector<bool>(network.nodes().size(), true);
   }
 
   Result<Program> run() {
@@ -128,10 +114,6 @@ class Emitter {
   Status emit(NodeIndex index) {
     const NetworkNode& one = node(index);
     if (one.op == NodeOp::Input || one.op == NodeOp::Weight) return {};
-    if (!is_needed_[static_cast<size_t>(index)]) {
-      CAPRA_TRY(requantizers(index));
-      return {};
-    }
     std::vector<int64_t> operands;
     for (const NodeIndex operand : one.operands) {
       CAPRA_ASSIGN(const int64_t address, ready(operand));
@@ -265,7 +247,6 @@ class Emitter {
   Allocator allocator_;
   std::vector<std::optional<int64_t>> addresses_;  // by buffer
   std::vector<bool> loaded_;                       // by node
-  std::vector<bool> is_needed_;                    // by node
   Program program_;
 };
 
@@ -282,7 +263,16 @@ Result<Program> compile(const Network& network, std::span<const Sample> calibrat
                         const CompileOptions& options) {
   CAPRA_ASSIGN(ScalePlan plan, plan_scales(network, calibration, options.ranges));
   CAPRA_ASSIGN(Places places, place(network));
-  return Emitter(network, std::move(plan), std::move(places), options).run();
+  std::optional<Program> fast;
+  if (options.schedule == Schedule::Fast && options.reuse) {
+    Result<Program> found = compile_fast(network, plan, places, options.external_words);
+    if (found.ok()) fast = *std::move(found);
+  }
+  Result<Program> program = Emitter(network, std::move(plan), std::move(places), options).run();
+  const bool is_faster =
+      fast && (!program.ok() || cost(fast->instructions).total < cost(program->instructions).total);
+  if (is_faster) return *std::move(fast);
+  return program;
 }
 
 }  // namespace capra::ga2

@@ -22,20 +22,30 @@ struct ExternalRegion {
   NodeIndex node = 0;
   int64_t address = 0;
   int64_t words = 0;
+  /// Of a weight that does not stand there as it is (in rows; of 4 bits, packed): what does.
+  std::vector<uint32_t> contents = {};
+};
+
+enum class Schedule : uint8_t {
+  Author,  ///< the author's order of nodes; nothing is reordered or dropped
+  Fast,    ///< the same outputs in fewer cycles, and in less memory
 };
 
 struct Program {
+  Schedule schedule = Schedule::Author;
   Network network;
   ScalePlan plan;
   std::vector<Requantizer> requantizers;  ///< in the order of the program
   std::vector<bool> has_fused_relu;       ///< by node
   std::vector<Instruction> instructions;
-  std::vector<ExternalRegion> external;  ///< inputs and weights, then outputs, by address
+  /// Inputs and weights, then outputs, by address. The fast schedule leaves out weights that
+  /// nothing reads, and gives equal weights, and outputs that show the same words, one place.
+  std::vector<ExternalRegion> external;
   int64_t external_words = 0;
   int64_t scratchpad_high = 0;  ///< the highest address used, and 1
   std::vector<AllocationEvent> events;
   /// By node: where it lay when the program ended. None for one that has no place, or whose place
-  /// was given to another tensor.
+  /// was given to another tensor, and for all of the fast schedule.
   std::vector<std::optional<int64_t>> addresses;
 
   double scale(NodeIndex node) const { return plan.scales[static_cast<size_t>(node)]; }
@@ -46,15 +56,12 @@ struct Program {
 /// Words of external memory of the chip as it is built.
 inline constexpr int64_t kExternalWords = 8192;
 
-enum class Schedule : uint8_t {
-  Author,  ///< the author's order of nodes; nothing is reordered or dropped
-  Fast,    ///< the same outputs in fewer cycles
-};
-
 struct CompileOptions {
   TaggedRanges ranges = {};
+  /// Where the fast schedule fails or is none the faster, it is the author's.
   Schedule schedule = Schedule::Author;
-  /// False: every buffer keeps its place, so that all tensors can be read after a run.
+  /// False: every buffer keeps its place, so that all tensors can be read after a run. The schedule
+  /// is then the author's.
   bool reuse = true;
   int64_t external_words = kExternalWords;
 };

@@ -56,4 +56,10 @@ Counters cost(const Instruction& instruction) {
   return counters;
 }
 
+Counters cost(std::span<const Instruction> program) {
+  Counters counters;
+  for (const Instruction& one : program) counters += cost(one);
+  return counters;
+}
+
 }  // namespace capra::ga2

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <variant>
@@ -170,5 +171,7 @@ struct Counters {
 /// What one instruction adds to the counters. Every instruction takes 2 cycles to be fetched and
 /// dispatched, which no unit counts.
 Counters cost(const Instruction& instruction);
+/// What a whole program adds, one that begins with its first instruction and runs to its last.
+Counters cost(std::span<const Instruction> program);
 
 }  // namespace capra::ga2

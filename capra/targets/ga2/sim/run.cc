@@ -37,6 +37,10 @@ Result<std::vector<uint32_t>> external_image(const Program& program, const Sampl
   for (const ExternalRegion& region : program.external) {
     const NetworkNode& node = program.network.node(region.node);
     if (node.op == NodeOp::Output) continue;
+    if (!region.contents.empty()) {
+      std::ranges::copy(region.contents, image.begin() + region.address);
+      continue;
+    }
     const Matrix<double>& values =
         node.op == NodeOp::Weight ? node.weights : sample.at(region.name);
     const bool packed = node.op == NodeOp::Weight && node.bits == 4;

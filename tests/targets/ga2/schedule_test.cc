@@ -3,11 +3,16 @@
 
 #include <gtest/gtest.h>
 
-#include "capra/targets/ga2/isa/listing.h"
+#include <fstream>
+#include <iterator>
+#include <string>
+
 #include "capra/targets/ga2/network_json.h"
+#include "capra/targets/ga2/schedule/least_cycles.h"
 #include "capra/targets/ga2/sim/run.h"
 #include "tests/targets/ga2/battery/random_network.h"
 #include "tests/targets/ga2/golden_files.h"
+#include "tests/targets/ga2/schedule_table.h"
 
 namespace capra::ga2 {
 namespace {
@@ -34,6 +39,10 @@ void expect_same_outputs(const Network& network, std::span<const Sample> calibra
   ASSERT_TRUE(fast_run.ok()) << to_text(fast_run.error());
   EXPECT_LT(fast_run->counters.total, slow_run->counters.total);
   EXPECT_EQ(fast_run->counters, cost(fast->instructions));
+  const Result<Places> places = place(network);
+  const Result<int64_t> least = least_cycles(network, fast->plan, *places);
+  ASSERT_TRUE(least.ok());
+  EXPECT_LE(*least, fast_run->counters.total);
   ASSERT_EQ(fast_run->outputs.size(), slow_run->outputs.size());
   for (const auto& [name, wanted] : slow_run->outputs) {
     EXPECT_EQ(fast_run->outputs.at(name).integers, wanted.integers) << name;
@@ -91,6 +100,13 @@ TEST(FastSchedule, GivesTheOutputsOfRandomGraphs) {
       if (testing::Test::HasFailure()) return;
     }
   }
+}
+
+TEST(FastSchedule, HasItsCyclesInTheDocs) {
+  std::ifstream file(std::string(CAPRA_SOURCE_DIR) + "/docs/ga2.md");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const std::string table = schedule_table();
+  EXPECT_NE(text.find(table), std::string::npos) << table;
 }
 
 }  // namespace

@@ -10,10 +10,13 @@ namespace capra::ga2 {
 
 Result<int64_t> Allocator::allocate(int64_t words) { return allocate_together({&words, 1}); }
 
-Result<int64_t> Allocator::allocate_together(std::span<const int64_t> words) {
+Result<int64_t> Allocator::allocate_together(std::span<const int64_t> words, bool at_the_end) {
   const int64_t all = std::accumulate(words.begin(), words.end(), int64_t{0});
-  const auto piece =
-      std::ranges::find_if(free_, [&](const Piece& one) { return one.words >= all; });
+  const auto fits = [&](const Piece& one) { return one.words >= all; };
+  auto piece = std::ranges::find_if(free_, fits);
+  if (at_the_end && piece != free_.end()) {
+    piece = std::prev(std::find_if(free_.rbegin(), free_.rend(), fits).base());
+  }
   if (piece == free_.end()) {
     return fail("memory-full",
                 "scratchpad is full: cannot place a buffer of " + number_text(all) +
@@ -21,8 +24,8 @@ Result<int64_t> Allocator::allocate_together(std::span<const int64_t> words) {
                     number_text(free_.size()) + " pieces)",
                 {}, "use smaller matrices, or let buffers be reused");
   }
-  const int64_t address = piece->address;
-  piece->address += all;
+  const int64_t address = piece->address + (at_the_end ? piece->words - all : 0);
+  if (!at_the_end) piece->address += all;
   piece->words -= all;
   if (piece->words == 0) free_.erase(piece);
   high_water_ = std::max(high_water_, address + all);

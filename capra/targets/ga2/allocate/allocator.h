@@ -24,8 +24,9 @@ class Allocator {
 
   /// The address of `words` words, 1 or more. Fails with `memory-full`.
   Result<int64_t> allocate(int64_t words);
-  /// The address of the first of several pieces, one behind the other: each is released alone.
-  Result<int64_t> allocate_together(std::span<const int64_t> words);
+  /// The address of the first of several pieces, one behind the other: each is released alone. With
+  /// `at_the_end` they lie at the end of the last free piece that holds them.
+  Result<int64_t> allocate_together(std::span<const int64_t> words, bool at_the_end = false);
   /// What `allocate` gave.
   void release(int64_t address, int64_t words);
 

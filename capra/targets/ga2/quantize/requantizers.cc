@@ -22,6 +22,13 @@ Result<Multiplier> multiplier_for(const Network& network, NodeIndex node, double
 
 }  // namespace
 
+bool changes_levels(const Requantizer& requantizer) {
+  for (int32_t level = -kMostLevel; level <= kMostLevel; ++level) {
+    if (requantize(level, requantizer.factor, requantizer.relu) != level) return true;
+  }
+  return false;
+}
+
 Result<std::vector<Requantizer>> requantizers_of(const Network& network,
                                                  std::span<const double> scales, NodeIndex node,
                                                  bool relu) {

@@ -19,6 +19,9 @@ struct Requantizer {
   bool relu = false;
 };
 
+/// Whether it makes another level of any level: one that is near enough to 1 does not.
+bool changes_levels(const Requantizer& requantizer);
+
 /// Those of one node: one of a matmul or softmax; of a sum, one for each operand of another scale;
 /// else none. `scales` is by node; `relu` is that of a matmul. Fails with
 /// `multiplier-out-of-range`.

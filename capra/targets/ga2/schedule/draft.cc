@@ -305,14 +305,6 @@ class Drafter {
     append_requantize(*requantizer(index), words(index), result, result);
   }
 
-  static bool changes_levels(const Requantizer* by) {
-    if (by == nullptr) return false;
-    for (int32_t level = -kMostLevel; level <= kMostLevel; ++level) {
-      if (requantize(level, by->factor, by->relu) != level) return true;
-    }
-    return false;
-  }
-
   void emit_add(NodeIndex index) {
     const std::vector<NodeIndex>& terms = operands(index);
     const bool is_twice = terms[0] == terms[1];
@@ -328,7 +320,7 @@ class Drafter {
         break;
       }
       const Requantizer* by = requantizer(index, static_cast<int64_t>(i));
-      if (!changes_levels(by)) continue;
+      if (by == nullptr || !changes_levels(*by)) continue;
       Spot rescaled = sources[i];
       if (is_twice || !ends_with(terms[i], index)) {
         rescaled = result_is_free ? spot(index, first) : Spot{new_block(len), 0};

@@ -22,9 +22,10 @@ struct Outcome {
 
 class Walk {
  public:
-  Walk(const Draft& draft, std::span<const int64_t> limits)
+  Walk(const Draft& draft, std::span<const int64_t> limits, bool loads_at_the_end)
       : draft_(draft),
         limits_(limits),
+        loads_at_the_end_(loads_at_the_end),
         allocator_(kScratchpadWords),
         is_loaded_(draft.parts.size()) {
     outcome_.plan.addresses.assign(draft.blocks.size(), -1);
@@ -90,7 +91,7 @@ class Walk {
     return blocks;
   }
 
-  Status give_addresses(const std::vector<int64_t>& blocks) {
+  Status give_addresses(const std::vector<int64_t>& blocks, bool at_the_end = false) {
     std::vector<int64_t> words;
     words.reserve(blocks.size());
     int64_t all = 0;
@@ -98,7 +99,7 @@ class Walk {
       words.push_back(block(one).words);
       all += words.back();
     }
-    const Result<int64_t> first = allocator_.allocate_together(words);
+    const Result<int64_t> first = allocator_.allocate_together(words, at_the_end);
     if (!first.ok()) {
       outcome_.missing = std::max<int64_t>(1, all - allocator_.free_words());
       return fail(first.error());
@@ -146,7 +147,7 @@ class Walk {
       blocks.reserve(static_cast<size_t>(last - first + 1));
       for (int64_t one = first; one <= last; ++one) blocks.push_back(part(one).block);
       begin_load(first, last, words);
-      CAPRA_TRY(give_addresses(with_neighbours(std::move(blocks))));
+      CAPRA_TRY(give_addresses(with_neighbours(std::move(blocks)), loads_at_the_end_));
     }
     for (int64_t one = first; one <= last; ++one) is_loaded_[static_cast<size_t>(one)] = true;
     outcome_.plan.loads.back().address = address(part(first).block) + part(first).offset;
@@ -160,6 +161,7 @@ class Walk {
 
   const Draft& draft_;
   std::span<const int64_t> limits_;  // words, by load
+  bool loads_at_the_end_;
   Allocator allocator_;
   std::vector<bool> is_loaded_;    // by part
   std::vector<int64_t> released_;  // after the current instruction
@@ -167,13 +169,11 @@ class Walk {
   Outcome outcome_;
 };
 
-}  // namespace
-
-Result<MemoryPlan> plan_memory(const Draft& draft) {
+Result<MemoryPlan> search(const Draft& draft, bool loads_at_the_end) {
   std::vector<int64_t> limits;
   std::optional<Diagnostic> first_failure;
   for (int walk = 0; walk < kMostWalks; ++walk) {
-    Outcome outcome = Walk(draft, limits).run();
+    Outcome outcome = Walk(draft, limits, loads_at_the_end).run();
     if (!outcome.failure) return std::move(outcome.plan);
     if (!first_failure) first_failure = outcome.failure;
     size_t loads = outcome.plan.loads.size();
@@ -183,6 +183,14 @@ Result<MemoryPlan> plan_memory(const Draft& draft) {
     limits.back() = std::max<int64_t>(1, outcome.plan.loads[loads - 1].words - outcome.missing);
   }
   return fail(*first_failure);
+}
+
+}  // namespace
+
+Result<MemoryPlan> plan_memory(const Draft& draft) {
+  Result<MemoryPlan> plan = search(draft, false);
+  // What is made and what is loaded then share fewer borders.
+  return plan.ok() ? std::move(plan) : search(draft, true);
 }
 
 }  // namespace capra::ga2

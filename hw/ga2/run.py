@@ -11,6 +11,11 @@ import tempfile
 import simulation
 
 
+def count_lines(path):
+    """Lines that hold a word; `//` begins a comment."""
+    return sum(1 for line in path.read_text(encoding="ascii").splitlines() if line.split("//")[0].strip())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=pathlib.Path)
@@ -29,8 +34,8 @@ def main():
         words = 0
         if arguments.external:
             shutil.copy(arguments.external, case / "external.hex")
-            words = len(arguments.external.read_text(encoding="ascii").split())
-        instructions = len(arguments.program.read_text(encoding="ascii").split())
+            words = count_lines(arguments.external)
+        instructions = count_lines(arguments.program)
         cases = scratch / "cases.txt"
         cases.write_text(f"program {instructions} {words}\n", encoding="ascii")
         command = simulation.build_chip(arguments.simulator, arguments.build or scratch / "build")

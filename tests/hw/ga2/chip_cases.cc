@@ -169,10 +169,10 @@ Status write_cases(const std::string& golden, const std::string& out, int64_t ra
   for (const std::filesystem::path& path : paths) CAPRA_TRY(add_golden(cases, path));
   CAPRA_TRY(add_illegal_ones(cases));
   std::mt19937_64 random(2);
-  const RandomProgram shapes = every_shape(random, kExternalWords);
+  const RandomProgram shapes = every_shape(random);
   CAPRA_TRY(cases.add("every_shape", shapes.instructions, shapes.external));
   for (int64_t i = 0; i < random_count; ++i) {
-    const RandomProgram program = random_program(random, kExternalWords);
+    const RandomProgram program = random_program(random);
     CAPRA_TRY(cases.add(fmt::format("random_{:03}", i), program.instructions, program.external));
   }
   CAPRA_TRY(cases.finish());

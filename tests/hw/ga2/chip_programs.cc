@@ -10,10 +10,13 @@
 namespace capra::ga2 {
 namespace {
 
+// As many as the scratchpad has, so that one load can fill it.
+constexpr uint32_t kLeastExternal = 4096;
+
 class Draw {
  public:
-  Draw(std::mt19937_64& random, int64_t external_words)
-      : random_(random), external_words_(static_cast<uint32_t>(external_words)) {}
+  Draw(std::mt19937_64& random, uint32_t external_words)
+      : random_(random), external_words_(external_words) {}
 
   uint32_t below(uint32_t end) { return static_cast<uint32_t>(random_() % end); }
   bool one_in(uint32_t count) { return below(count) == 0; }
@@ -101,29 +104,31 @@ class Draw {
   uint32_t external_words_;
 };
 
-RandomProgram begun(Draw& draw, int64_t external_words) {
+RandomProgram begun(Draw& draw, uint32_t external_words) {
   RandomProgram made;
-  made.external.resize(static_cast<size_t>(external_words));
+  made.external.resize(external_words);
   for (uint32_t& word : made.external) word = draw.word();
   return made;
 }
 
 }  // namespace
 
-RandomProgram random_program(std::mt19937_64& random, int64_t external_words) {
+RandomProgram random_program(std::mt19937_64& random) {
+  const uint32_t external_words = kLeastExternal + static_cast<uint32_t>(random() % 2048);
   Draw draw(random, external_words);
   RandomProgram made = begun(draw, external_words);
   const uint32_t filled = draw.one_in(4) ? 4096 : 1024;
-  made.instructions.emplace_back(Load{draw.below(4097 - filled), draw.below(4097), filled});
+  made.instructions.emplace_back(
+      Load{draw.below(4097 - filled), draw.below(external_words + 1 - filled), filled});
   const uint32_t count = 4 + draw.below(28);
   for (uint32_t i = 0; i < count; ++i) made.instructions.push_back(draw.legal());
   made.instructions.emplace_back(Halt{});
   return made;
 }
 
-RandomProgram every_shape(std::mt19937_64& random, int64_t external_words) {
-  Draw draw(random, external_words);
-  RandomProgram made = begun(draw, external_words);
+RandomProgram every_shape(std::mt19937_64& random) {
+  Draw draw(random, kLeastExternal);
+  RandomProgram made = begun(draw, kLeastExternal);
   made.instructions.emplace_back(Load{0, 0, 1024});
   uint32_t dst = 1024;
   for (uint32_t m = 1; m <= 4; ++m) {

@@ -1,6 +1,6 @@
 """Programs on the chip, in one of its simulators: every golden program with and without reuse of buffers, random ones
-over all instructions, and some that the chip must refuse. What they leave in both memories and the five counters are
-those of the compiler's simulator; cycle totals are those of the golden files as well."""
+over all instructions (`--programs`), and some that the chip must refuse. What they leave in both memories and the five
+counters are those of the compiler's simulator; cycle totals are those of the golden files as well."""
 
 import json
 import pathlib
@@ -11,7 +11,6 @@ import rtl_case
 from rtl_case import ARGUMENTS, ROOT, simulation
 
 GOLDEN = ROOT / "tests" / "golden" / "ga2"
-RANDOM_PROGRAMS = 120
 
 
 class ChipTest(rtl_case.RtlTest):
@@ -21,7 +20,7 @@ class ChipTest(rtl_case.RtlTest):
         cls.folder.mkdir(parents=True, exist_ok=True)
         cls.command = None
         if simulation.is_installed(ARGUMENTS.simulator):
-            simulation.run([ARGUMENTS.cases, GOLDEN, cls.folder, RANDOM_PROGRAMS])
+            simulation.run([ARGUMENTS.cases, GOLDEN, cls.folder, ARGUMENTS.programs])
             cls.expected = simulation.read_results(cls.folder / "expected.txt")
             cls.command = simulation.build_chip(ARGUMENTS.simulator, cls.folder / "build")
 
@@ -90,4 +89,4 @@ class ChipTest(rtl_case.RtlTest):
 
 
 if __name__ == "__main__":
-    rtl_case.main("simulator", "cases", "scratch")
+    rtl_case.main("simulator", "cases", "programs", "scratch")

@@ -15,8 +15,8 @@ module counters_bench (
   logic [63:0] expected_total, expected_matrix, expected_transfer, expected_vector, expected_instructions;
 
   task automatic check;
-    if (total != expected_total || matrix != expected_matrix || transfer != expected_transfer ||
-        vector != expected_vector || instructions != expected_instructions) begin
+    if (total !== expected_total || matrix !== expected_matrix || transfer !== expected_transfer ||
+        vector !== expected_vector || instructions !== expected_instructions) begin
       faults = faults + 1;
       $display("counters: %0d %0d %0d %0d %0d", total, matrix, transfer, vector, instructions);
     end

@@ -51,7 +51,7 @@ module decoder_bench (
       instruction = words;
       #1;
       lines = lines + 1;
-      if (legal != wanted) begin
+      if (legal !== wanted) begin
         faults = faults + 1;
         $display("decoder: %h, legal %0d", instruction, legal);
       end

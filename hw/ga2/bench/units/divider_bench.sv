@@ -29,7 +29,7 @@ module divider_bench (
       steps = steps + 1;
     end
     @(negedge clock);
-    if (quotient != top / bottom || steps != 40) begin
+    if (quotient !== top / bottom || steps !== 40) begin
       faults = faults + 1;
       $display("divider: %0d / %0d = %0d after %0d steps", top, bottom, quotient, steps);
     end

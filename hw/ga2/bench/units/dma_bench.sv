@@ -47,17 +47,17 @@ module dma_bench #(
     cycles = 0;
     while (busy && cycles < 20000) begin
       cycles = cycles + 1;
-      if (stall_seed == 0 && done != (cycles == wanted)) faults = faults + 1;
+      if (stall_seed == 0 && done !== (cycles == wanted)) faults = faults + 1;
       @(negedge clock);
     end
-    if (stall_seed == 0 ? cycles != wanted : cycles < wanted) begin
+    if (stall_seed == 0 ? cycles !== wanted : cycles < wanted) begin
       faults = faults + 1;
       $display("dma: %0d cycles instead of %0d for %0d words, latency %0d", cycles, wanted, len, LATENCY);
     end
     @(negedge clock);
     for (int i = 0; i < 4096; i = i + 1) begin
       place = i - 32'(local_base);
-      if (pad.words[i] != (loads && place >= 0 && place < 32'(len) ? memory_before[32'(external_base)+place]
+      if (pad.words[i] !== (loads && place >= 0 && place < 32'(len) ? memory_before[32'(external_base)+place]
                                                                    : pad_before[i])) begin
         faults = faults + 1;
         $display("dma: scratchpad word %0d is %h", i, pad.words[i]);
@@ -65,7 +65,7 @@ module dma_bench #(
     end
     for (int i = 0; i < WORDS; i = i + 1) begin
       place = i - 32'(external_base);
-      if (memory.words[i] != (!loads && place >= 0 && place < 32'(len) ? pad_before[32'(local_base)+place]
+      if (memory.words[i] !== (!loads && place >= 0 && place < 32'(len) ? pad_before[32'(local_base)+place]
                                                                        : memory_before[i])) begin
         faults = faults + 1;
         $display("dma: external word %0d is %h", i, memory.words[i]);

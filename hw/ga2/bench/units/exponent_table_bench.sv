@@ -22,7 +22,7 @@ module exponent_table_bench (
       #1;
       formula = $rtoi(65535.0 * $exp(-1.0 * i / 16.0) + 0.5);
       got = $fscanf(file, "%d\n", listed);
-      if (got != 1 || 32'(weight) != listed || 32'(weight) != formula) begin
+      if (got !== 1 || 32'(weight) !== listed || 32'(weight) !== formula) begin
         faults = faults + 1;
         $display("exponent_table: %0d at %0d, listed %0d, formula %0d", weight, i, listed, formula);
       end

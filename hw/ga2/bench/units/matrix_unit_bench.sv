@@ -40,10 +40,10 @@ module matrix_unit_bench (
     while (busy && cycles < 2000) begin
       cycles = cycles + 1;
       writes = writes + 32'(write_enable);
-      if (done != (cycles == wanted)) faults = faults + 1;
+      if (done !== (cycles == wanted)) faults = faults + 1;
       @(negedge clock);
     end
-    if (cycles != wanted || writes != m * n) begin
+    if (cycles !== wanted || writes !== m * n) begin
       faults = faults + 1;
       $display("matrix_unit: %0d cycles instead of %0d, %0d writes", cycles, wanted, writes);
     end
@@ -55,7 +55,7 @@ module matrix_unit_bench (
           second = level(32'(b) + (transposed ? c * 32'(ldb) + t : t * 32'(ldb) + c));
           expected = expected + first * second;
         end
-        if (pad.words[32'(dst)+r*32'(ldc)+c] != expected) begin
+        if (pad.words[32'(dst)+r*32'(ldc)+c] !== expected) begin
           faults = faults + 1;
           $display("matrix_unit: %0d x %0d x %0d, transposed %0d: (%0d, %0d) is %0d instead of %0d", rows, inner,
                    columns, transposed, r, c, $signed(pad.words[32'(dst)+r*32'(ldc)+c]), expected);

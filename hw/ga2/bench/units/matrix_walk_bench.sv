@@ -24,9 +24,9 @@ module matrix_walk_bench (
     start = 1'b0;
     for (int r = 0; r < 32'(rows); r = r + 1) begin
       for (int c = 0; c < 32'(columns); c = c + 1) begin
-        if (!active || 32'(row) != r || 32'(column) != c ||
-            address != 12'(32'(base) + r * 32'(stride) + c) ||
-            last != (r == 32'(rows) - 1 && c == 32'(columns) - 1)) begin
+        if (!active || 32'(row) !== r || 32'(column) !== c ||
+            address !== 12'(32'(base) + r * 32'(stride) + c) ||
+            last !== (r == 32'(rows) - 1 && c == 32'(columns) - 1)) begin
           faults = faults + 1;
           $display("matrix_walk: %0d at (%0d, %0d) of %0d x %0d", address, r, c, rows, columns);
         end

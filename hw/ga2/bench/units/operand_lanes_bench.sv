@@ -21,7 +21,7 @@ module operand_lanes_bench (
   endfunction
 
   task automatic check(input logic signed [7:0] found, input int lane, input int at);
-    if (found != value_of(lane, at - lane)) begin
+    if (found !== value_of(lane, at - lane)) begin
       faults = faults + 1;
       $display("operand_lanes: lane %0d gives %0d at step %0d of %0d", lane, found, at, inner);
     end
@@ -56,7 +56,7 @@ module operand_lanes_bench (
       run = 1'b0;
       step = '0;
       @(negedge clock);
-      if ({value_0, value_1, value_2, value_3} != '0) faults = faults + 1;
+      if ({value_0, value_1, value_2, value_3} !== '0) faults = faults + 1;
     end
     finished = 1'b1;
   end

@@ -28,7 +28,7 @@ module processing_element_bench (
       a_before = '0;
       b_before = '0;
       for (int i = 0; i < 200; i = i + 1) begin
-        run = round == 0 || $urandom % 4 != 0;
+        run = round == 0 || $urandom % 4 !== 0;
         a_in = i == 3 ? -8'sd128 : 8'($urandom);
         b_in = i == 3 ? -8'sd128 : 8'($urandom);
         @(negedge clock);
@@ -38,7 +38,7 @@ module processing_element_bench (
           a_before = a_in;
           b_before = b_in;
         end
-        if (sum != expected || a_out != a_before || b_out != b_before) begin
+        if (sum !== expected || a_out !== a_before || b_out !== b_before) begin
           faults = faults + 1;
           $display("processing_element: sum %0d instead of %0d", sum, expected);
         end

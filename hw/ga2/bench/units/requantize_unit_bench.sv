@@ -38,14 +38,14 @@ module requantize_unit_bench (
     cycles = 0;
     while (busy && cycles < 5000) begin
       cycles = cycles + 1;
-      if (done != (cycles == 32'(len) + 2)) faults = faults + 1;
+      if (done !== (cycles == 32'(len) + 2)) faults = faults + 1;
       @(negedge clock);
     end
     for (int i = 0; i < 4096; i = i + 1) begin
       place = i - 32'(dst);
       value = old_words[i];
       if (place >= 0 && place < 32'(len)) value = level(old_words[32'(src)+place]);
-      if (pad.words[i] != value || cycles != 32'(len) + 2) begin
+      if (pad.words[i] !== value || cycles !== 32'(len) + 2) begin
         faults = faults + 1;
         $display("requantize_unit: word %0d is %0d instead of %0d, %0d cycles for %0d", i, $signed(pad.words[i]), value,
                  cycles, len);

@@ -18,7 +18,7 @@ module requantizer_bench (
 
   task automatic check(input int wanted);
     #1;
-    if (32'(level) != wanted) begin
+    if (32'(level) !== wanted) begin
       faults = faults + 1;
       $display("requantizer: %0d * %0d >> %0d, relu %0d: %0d instead of %0d", accumulator, multiplier, shift, relu,
                level, wanted);

@@ -34,18 +34,18 @@ module row_walk_bench (
     cycles = 0;
     while (seen < 32'(length) && cycles < 20000) begin
       cycles = cycles + 1;
-      advance = !pauses || $urandom % 3 != 0;
-      if (steps < 32'(length) && 32'(index) != steps) fault;
-      if (arrived != (steps >= 2)) fault;
-      if (arrived && 32'(arrived_index) != steps - 2) fault;
-      if (arrived_last != (steps == 32'(length) + 1)) fault;
+      advance = !pauses || $urandom % 3 !== 0;
+      if (steps < 32'(length) && 32'(index) !== steps) fault;
+      if (arrived !== (steps >= 2)) fault;
+      if (arrived && 32'(arrived_index) !== steps - 2) fault;
+      if (arrived_last !== (steps == 32'(length) + 1)) fault;
       if (advance) begin
         if (arrived) seen = seen + 1;
         steps = steps + 1;
       end
       @(negedge clock);
     end
-    if (steps != 32'(length) + 2) fault;
+    if (steps !== 32'(length) + 2) fault;
     if (arrived) fault;
   endtask
 

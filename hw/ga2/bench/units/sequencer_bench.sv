@@ -19,7 +19,7 @@ module sequencer_bench (
   int illegal_at, left, dispatches, cycles;
   always_ff @(posedge clock) begin
     opcode <= program_counter == 16'd3 ? 4'd0 : 4'd1;
-    legal <= 32'(program_counter) != illegal_at;
+    legal <= 32'(program_counter) !== illegal_at;
     if (dispatch) left <= program_counter == 16'd0 ? 1 : program_counter == 16'd1 ? 5 : 2;
     else if (left > 0) left <= left - 1;
   end
@@ -37,8 +37,8 @@ module sequencer_bench (
       dispatches = dispatches + 32'(dispatch);
       @(negedge clock);
     end
-    if (cycles != wanted_cycles || dispatches != wanted_dispatches || program_counter != wanted_end || running ||
-        error != (illegal_at >= 0)) begin
+    if (cycles !== wanted_cycles || dispatches !== wanted_dispatches || program_counter !== wanted_end || running ||
+        error !== (illegal_at >= 0)) begin
       faults = faults + 1;
       $display("sequencer: %0d cycles, %0d dispatches, at %0d, error %0d", cycles, dispatches, program_counter, error);
     end

@@ -29,15 +29,15 @@ module softmax_unit_bench (
     cycles = 0;
     while (busy && cycles < 20000) begin
       cycles = cycles + 1;
-      if (done != (cycles == 47 + 3 * 32'(len))) faults = faults + 1;
+      if (done !== (cycles == 47 + 3 * 32'(len))) faults = faults + 1;
       @(negedge clock);
     end
-    if (cycles != 47 + 3 * 32'(len)) begin
+    if (cycles !== 47 + 3 * 32'(len)) begin
       faults = faults + 1;
       $display("softmax_unit: %0d cycles for %0d values", cycles, len);
     end
     for (int i = 0; i < 32'(len); i = i + 1) begin
-      if (pad.words[32'(dst)+i] != expected[i]) begin
+      if (pad.words[32'(dst)+i] !== expected[i]) begin
         faults = faults + 1;
         $display("softmax_unit: fraction %0d of row %0d is %0d instead of %0d", i, rows, pad.words[32'(dst)+i],
                  expected[i]);

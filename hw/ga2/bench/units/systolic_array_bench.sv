@@ -61,7 +61,7 @@ module systolic_array_bench (
           row = r[1:0];
           column = c[1:0];
           @(negedge clock);
-          if (sum != expected) begin
+          if (sum !== expected) begin
             faults = faults + 1;
             $display("systolic_array: %0d at (%0d, %0d) instead of %0d", sum, r, c, expected);
           end

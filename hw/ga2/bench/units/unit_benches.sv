@@ -44,7 +44,7 @@ module unit_benches;
 
   initial begin
     #1;
-    while (finished != '1) #2;
+    while (finished !== '1) #2;
     $display("bench counters %0d", faults_counters);
     $display("bench decoder %0d", faults_decoder);
     $display("bench divider %0d", faults_divider);

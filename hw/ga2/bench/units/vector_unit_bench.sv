@@ -32,15 +32,15 @@ module vector_unit_bench (
     cycles = 0;
     while (busy && cycles < 20000) begin
       cycles = cycles + 1;
-      if (done != (cycles == wanted)) faults = faults + 1;
+      if (done !== (cycles == wanted)) faults = faults + 1;
       @(negedge clock);
     end
-    if (cycles != wanted) begin
+    if (cycles !== wanted) begin
       faults = faults + 1;
       $display("vector_unit: %0s of %0d takes %0d cycles instead of %0d", what, len, cycles, wanted);
     end
     for (int i = 0; i < 4096; i = i + 1) begin
-      if (pad.words[i] != expected[i]) begin
+      if (pad.words[i] !== expected[i]) begin
         faults = faults + 1;
         $display("vector_unit: %0s of %0d: word %0d is %h instead of %h", what, len, i, pad.words[i], expected[i]);
       end
@@ -69,6 +69,14 @@ module vector_unit_bench (
       if (round % 4 == 1) dst = src1;
       if (round % 4 == 2) dst = src2;
       if (round % 4 == 3) src2 = src1;
+      if (round == 8) begin  // sums around both ends
+        for (int i = 0; i < 32'(len); i = i + 1) begin
+          pad.words[32'(src1)+i] = i % 2 == 0 ? -100 : 100;
+          pad.words[32'(src2)+i] = i % 2 == 0 ? -26 - i % 8 : 24 + i % 8;
+          expected[32'(src1)+i] = pad.words[32'(src1)+i];
+          expected[32'(src2)+i] = pad.words[32'(src2)+i];
+        end
+      end
       for (int i = 0; i < 32'(len); i = i + 1) begin
         sum = level(32'(src1) + i) + level(32'(src2) + i);
         expected[32'(dst)+i] = sum > 127 ? 127 : sum < -127 ? -127 : sum;

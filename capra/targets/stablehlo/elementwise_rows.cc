@@ -28,7 +28,6 @@ namespace capra::stablehlo {
 namespace {
 
 constexpr std::string_view kAddition = "stablehlo.add";
-constexpr std::string_view kSubtraction = "stablehlo.subtract";
 constexpr std::string_view kProduct = "stablehlo.multiply";
 constexpr std::string_view kGreater = "stablehlo.maximum";
 constexpr std::string_view kLess = "stablehlo.minimum";
@@ -62,6 +61,15 @@ ValueId lower_binary(FunctionBuilder& builder, const Call& call) {
   const ValueId a = builder.broadcast(call.operands[0], call.type.shape);
   const ValueId b = builder.broadcast(call.operands[1], call.type.shape);
   return builder.apply(kName, {a, b});
+}
+
+// A compiler may fold x - x of integers to a constant, which has no type where a dim is dynamic:
+// the zeros are written here.
+ValueId lower_sub(FunctionBuilder& builder, const Call& call) {
+  const ValueId a = builder.broadcast(call.operands[0], call.type.shape);
+  const ValueId b = builder.broadcast(call.operands[1], call.type.shape);
+  if (a == b && is_integer(call.type.dtype)) return builder.splat_i64(0, call.type);
+  return builder.apply("stablehlo.subtract", {a, b});
 }
 
 ValueId lower_abs(FunctionBuilder& builder, const Call& call) {
@@ -167,7 +175,7 @@ constinit const StablehloRow kElementwiseRows[18] = {
     {{.op = &kNeg}, lower_unary<kOpposite>},
     {{.op = &kSelect}, lower_select},
     {{.op = &kSqrt}, lower_widened<kRoot>},
-    {{.op = &kSub}, lower_binary<kSubtraction>},
+    {{.op = &kSub}, lower_sub},
     {{.op = &kTanh}, lower_widened<kTangent>},
 };
 

@@ -15,6 +15,8 @@
 #include <mutex>
 #include <utility>
 
+#include "capra/base/hold_signals.h"
+
 namespace capra {
 namespace {
 
@@ -77,6 +79,7 @@ void forget_unfinished(const std::string& path) {
 }
 
 void remove_unfinished() noexcept {
+  wait_for_holds();
   constexpr int kDeepest = 8;
   for (const Unfinished& one : unfinished) {
     if (one.is_taken.load(std::memory_order_acquire)) {
@@ -104,9 +107,13 @@ Result<NewFile> NewFile::create(const std::string& path) {
     name = name.parent_path() / std::filesystem::read_symlink(name, unreadable);
   }
   std::string temporary = name.string() + ".XXXXXX";
-  const int descriptor = ::mkstemp(temporary.data());
-  if (descriptor < 0) return unwritable(path, errno);
-  remember_unfinished(temporary);
+  int descriptor = -1;
+  {
+    const HoldSignals guard;
+    descriptor = ::mkstemp(temporary.data());
+    if (descriptor < 0) return unwritable(path, errno);
+    remember_unfinished(temporary);
+  }
   const mode_t mask = ::umask(0);
   ::umask(mask);
   ::fchmod(descriptor, exists ? status.st_mode & 0777 : 0666 & ~mask);

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "capra/base/hold_signals.h"
+
 namespace capra {
 namespace {
 
@@ -27,10 +29,15 @@ Result<NewFolder> NewFolder::create(const std::string& path) {
     return fail("output-exists", "there is something called so already", path,
                 "remove it, or name another folder");
   }
-  std::string temporary = name + ".XXXXXX";
+  return create_temporary(name);
+}
+
+Result<NewFolder> NewFolder::create_temporary(const std::string& path) {
+  std::string temporary = path + ".XXXXXX";
+  const HoldSignals guard;
   if (::mkdtemp(temporary.data()) == nullptr) return unwritable(path, errno);
   remember_unfinished(temporary);
-  return NewFolder(std::move(name), std::move(temporary));
+  return NewFolder(path, std::move(temporary));
 }
 
 NewFolder::NewFolder(NewFolder&& other) noexcept

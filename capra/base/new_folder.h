@@ -23,6 +23,8 @@ class NewFolder {
   /// Fails with `output-exists` where there is something called `path`, and with
   /// `output-unwritable`.
   static Result<NewFolder> create(const std::string& path);
+  /// As `create`, for a folder that is to be removed: what is called `path` does not matter.
+  static Result<NewFolder> create_temporary(const std::string& path);
   NewFolder(NewFolder&& other) noexcept;
   NewFolder& operator=(NewFolder&&) = delete;
   ~NewFolder();

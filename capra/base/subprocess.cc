@@ -16,6 +16,7 @@
 #include <cstring>
 #include <utility>
 
+#include "capra/base/hold_signals.h"
 #include "capra/base/number_text.h"
 
 extern char** environ;
@@ -29,29 +30,6 @@ constexpr size_t kMostKept = size_t{1} << 20;
 
 // Process groups of programs that run, for end_programs; more than these are not remembered.
 std::array<std::atomic<pid_t>, 64> running{};
-
-std::atomic<int> starting{0};  ///< programs that run soon or already, and are not among these yet
-
-// While a program is started and remembered. A signal that comes now is handled on another thread,
-// which waits, or after this.
-class Starting {
- public:
-  Starting() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
-    ++starting;
-  }
-  Starting(const Starting&) = delete;
-  Starting& operator=(const Starting&) = delete;
-  ~Starting() {
-    --starting;
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  sigset_t before_;
-};
 
 std::atomic<pid_t>* remember(pid_t group) {
   for (std::atomic<pid_t>& place : running) {
@@ -189,7 +167,7 @@ Result<ProgramOutcome> run_program(const ProgramCall& call) {
   pid_t process = 0;
   std::atomic<pid_t>* place = nullptr;
   {
-    const Starting guard;
+    const HoldSignals guard;
     const int error = spawn(call, output, errors, process);
     if (error != 0) return not_started(call.path, error);
     place = remember(process);
@@ -225,7 +203,7 @@ Result<ProgramOutcome> run_program(const ProgramCall& call) {
 }
 
 void end_programs() noexcept {
-  while (starting.load() != 0) ::poll(nullptr, 0, 1);
+  wait_for_holds();
   for (const std::atomic<pid_t>& place : running) {
     const pid_t group = place.load();
     if (group != 0) ::kill(-group, SIGKILL);

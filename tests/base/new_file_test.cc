@@ -1,8 +1,13 @@
 // What a signal's handler removes: files and folders that have not got their names.
 #include "capra/base/new_file.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/time.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "capra/base/new_folder.h"
@@ -50,6 +55,44 @@ TEST_F(Unfinished, PlacesAreUsedAgain) {
   EXPECT_EQ(entries(), 2);
   remove_unfinished();
   EXPECT_EQ(entries(), 1);
+}
+
+int watched = -1;                              ///< the folder, open
+volatile std::sig_atomic_t signals_taken = 0;  ///< by the handler
+volatile std::sig_atomic_t folders_found = 0;  ///< with something in them after it had removed all
+
+extern "C" void remove_and_look(int) {
+  remove_unfinished();
+  alignas(dirent64) char entries[2048];
+  ::lseek(watched, 0, SEEK_SET);
+  const ssize_t bytes = ::getdents64(watched, entries, sizeof entries);
+  ssize_t count = 0;
+  for (ssize_t at = 0; at < bytes; ++count) {
+    at += reinterpret_cast<const dirent64*>(entries + at)->d_reclen;
+  }
+  constexpr ssize_t kItselfAndAbove = 2;
+  if (count != kItselfAndAbove) folders_found = folders_found + 1;
+  signals_taken = signals_taken + 1;
+}
+
+// A signal may come between making something and remembering it.
+TEST_F(Unfinished, ASignalAtAnyTimeRemovesAll) {
+  watched = ::open(folder_.path().c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_GE(watched, 0);
+  const auto before = std::signal(SIGALRM, remove_and_look);
+  constexpr itimerval kOften{{0, 100}, {0, 100}};  // every 100 microseconds
+  ::setitimer(ITIMER_REAL, &kOften, nullptr);
+  constexpr int kSignals = 500;
+  while (signals_taken < kSignals) {
+    const Result<NewFile> file = NewFile::create(path("f"));
+    const Result<NewFolder> folder = NewFolder::create(path("d"));
+    ASSERT_TRUE(file.ok() && folder.ok());
+  }
+  constexpr itimerval kNever{};
+  ::setitimer(ITIMER_REAL, &kNever, nullptr);
+  std::signal(SIGALRM, before);
+  ::close(watched);
+  EXPECT_EQ(folders_found, 0) << "of " << signals_taken;
 }
 
 }  // namespace

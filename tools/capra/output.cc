@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "capra/base/hold_signals.h"
 #include "capra/base/subprocess.h"
 #include "tools/capra/command.h"
 
@@ -15,6 +16,7 @@ namespace capra::driver {
 namespace {
 
 void remove_and_end() {
+  end_holds();
   end_programs();
   remove_unfinished();
 }
@@ -79,7 +81,7 @@ Output::~Output() {
 Failure Output::failure(int error) const {
   if (error == EPIPE) {
     return fail("output-closed", "the reader of the output has gone; not all rows were written",
-                path_);
+                path_, "let the reader take all rows, or give fewer texts");
   }
   return fail("output-unwritable", std::strerror(error), path_,
               "check the free space and the permissions");

@@ -183,7 +183,7 @@ Result<NewFolder> temporary_folder() {
   if (error) {
     return fail("file-unwritable", error.message(), "TMPDIR", "name a folder in TMPDIR");
   }
-  return NewFolder::create((place / "capra-iree").string());
+  return NewFolder::create_temporary((place / "capra-iree").string());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ constexpr DiagnosticCode kCodes[] = {
     {"approximation-unknown", "an approximation was asked for that does not exist"},
     {"archive-index-invalid", "the file beside an archive does not say what the archive holds"},
     {"archive-index-missing", "an archive has no file beside it that says what it holds"},
+    {"archive-key-taken", "two parameters of a program would have one key in its archive"},
     {"attribute-invalid", "an attribute has a value the op cannot take"},
     {"attribute-unknown", "the op has no attribute of this name"},
     {"check-failed", "an invariant inside capra does not hold; this is a bug to report"},

@@ -42,12 +42,12 @@ Result<std::vector<const OpDef*>> find_kept(const Target& target,
       std::vector<std::string_view> known;
       for (const OpDef* one : all_ops()) known.push_back(one->name);
       const std::string_view nearest = nearest_name(name, known);
-      return fail("op-unknown", "there is no op called '" + name + "' to keep", {},
+      return fail("op-unknown", "there is no op called '" + name + "' to keep", "--keep-fused",
                   nearest.empty() ? "'capra ops' lists them"
                                   : "did you mean '" + std::string(nearest) + "'?");
     }
     if (op == &kConstant) {
-      return fail("option-invalid", "constant is data, which no composite holds", {},
+      return fail("option-invalid", "constant is data, which no composite holds", "--keep-fused",
                   "keep the op that uses it");
     }
     if (std::ranges::find(kept, op) == kept.end()) kept.push_back(op);
@@ -305,10 +305,23 @@ class Emitter {
     if (!options_.external_from || bytes < *options_.external_from) {
       return builder.constant(global_data(global, parameters_).value_or_throw());
     }
-    global.name = unique_name(path);
-    const Symbol name{global.name};
-    module_.globals.push_back(std::move(global));
+    const Symbol name{global_name(std::move(global), path)};
     return builder.append({"util.global.load", {}, node.type, {{"global", name}}});
+  }
+
+  // Data are found by key alone: one key is one parameter's.
+  std::string global_name(Global global, const std::string& path) {
+    const auto same = std::ranges::find(module_.globals, global.key, &Global::key);
+    if (same == module_.globals.end()) {
+      global.name = unique_name(path);
+      module_.globals.push_back(std::move(global));
+      return module_.globals.back().name;
+    }
+    const std::string& source =
+        same->preparation == nullptr ? same->key : same->preparation->parameter;
+    if (source == path) return same->name;
+    throw Error({"archive-key-taken", "the archive would have two data called " + global.key, path,
+                 "give the parameter that is called so another path"});
   }
 
   ValueId call(FunctionBuilder& builder, const Graph& graph, NodeId id,

@@ -2,10 +2,14 @@
 #include "capra/runtime/plugin.h"
 
 #include <dlfcn.h>
+#include <elf.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 
 namespace capra {
@@ -50,6 +54,28 @@ Status check_identity(const Plugin* plugin, const std::string& path) {
   return {};
 }
 
+// Whether the loader would find less than the file's own header says, which it maps and does not
+// check. Anything that is no such file is the loader's to refuse.
+bool is_cut_short(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const auto size = static_cast<uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
+  Elf64_Ehdr header{};
+  file.seekg(0);
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return false;
+  const bool is_elf = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+                      header.e_ident[EI_CLASS] == ELFCLASS64 &&
+                      header.e_phentsize == sizeof(Elf64_Phdr);
+  if (!is_elf) return false;
+  file.seekg(static_cast<std::streamoff>(header.e_phoff));
+  for (int i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment{};
+    if (!file.read(reinterpret_cast<char*>(&segment), sizeof segment)) return true;
+    const bool fits = segment.p_offset <= size && segment.p_filesz <= size - segment.p_offset;
+    if (segment.p_type == PT_LOAD && !fits) return true;
+  }
+  return false;
+}
+
 Result<TargetSet> targets_of(void* library, const std::string& path) {
   void* const entry = dlsym(library, kEntry);
   if (entry == nullptr) {
@@ -69,6 +95,10 @@ Result<TargetSet> load_plugin(const std::string& path) {
   if (error || !std::filesystem::exists(place, error)) {
     return fail("file-not-found", "there is no such file", path,
                 "give the path of a shared library");
+  }
+  if (is_cut_short(place)) {
+    return fail("plugin-not-loadable", "the file ends before what its header says it holds", path,
+                "build or copy the file again");
   }
   // A name with a slash is a place: nothing is searched for.
   void* const library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "capra/ops/gelu.h"
 #include "capra/targets/all_targets.h"
+#include "tests/base/temp_folder.h"
 
 namespace capra {
 namespace {
@@ -62,6 +65,22 @@ TEST(Plugin, IsRefusedWithBothValuesAndWhatToDo) {
     for (const std::string& part : refusal.said) {
       EXPECT_NE(found.message.find(part), std::string::npos) << to_text(found);
     }
+  }
+}
+
+// A loader maps what the header names and touches it: bytes that are not there end the process.
+TEST(Plugin, IsRefusedWhenItIsCutShort) {
+  const TempFolder folder;
+  const std::string path = folder.path() + "/cut.so";
+  const std::string whole = built("records");
+  const auto size = std::filesystem::file_size(whole);
+  for (const uintmax_t left : {size / 4, size / 2, uintmax_t{100}, uintmax_t{64}, uintmax_t{0}}) {
+    std::filesystem::copy_file(whole, path, std::filesystem::copy_options::overwrite_existing);
+    std::filesystem::resize_file(path, left);
+    const auto targets = load_plugin(path);
+    ASSERT_FALSE(targets.ok()) << left;
+    EXPECT_EQ(targets.error().code, "plugin-not-loadable");
+    EXPECT_EQ(targets.error().at, path);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -67,6 +68,17 @@ std::string safetensors_bytes(const std::map<std::string, Array>& tensors,
 Result<FileDigest> write_safetensors(const std::string& path,
                                      const std::map<std::string, Array>& tensors,
                                      const std::map<std::string, std::string>& metadata = {});
+
+/// A tensor of which only the type is known until it is written.
+struct TensorSource {
+  TensorType type;
+  std::function<Result<Array>()> data;  ///< called once, in the order of the file
+};
+
+/// The same file of tensors that are made one at a time, and not kept.
+Result<FileDigest> write_safetensors_of(const std::string& path,
+                                        const std::map<std::string, TensorSource>& tensors,
+                                        const std::map<std::string, std::string>& metadata = {});
 
 /// An array as f32 with the same values: f32 itself, f16 and bf16 widened exactly. Fails with
 /// `weights-dtype` for any other dtype.

@@ -24,16 +24,28 @@ constexpr Name kNames[] = {
     {"U64", DType::U64},
 };
 
-using Tensors = std::map<std::string, Array>;
+using Tensors = std::map<std::string, TensorSource>;
 using Tensor = const Tensors::value_type*;
+
+Tensors sources_of(const std::map<std::string, Array>& arrays) {
+  Tensors tensors;
+  for (const auto& [name, array] : arrays) {
+    tensors.emplace(name, TensorSource{array.type(), [&array] { return Result<Array>(array); }});
+  }
+  return tensors;
+}
 
 std::vector<Tensor> in_order(const Tensors& tensors) {
   std::vector<Tensor> order;
   for (const auto& tensor : tensors) order.push_back(&tensor);
   std::ranges::sort(order, {}, [](Tensor tensor) {
-    return std::pair(-safetensors_rank(tensor->second.dtype()), std::string_view(tensor->first));
+    return std::pair(-safetensors_rank(tensor->second.type.dtype), std::string_view(tensor->first));
   });
   return order;
+}
+
+uint64_t byte_size(const TensorType& type) {
+  return static_cast<uint64_t>(*type.shape.elements()) * dtype_bytes(type.dtype);
 }
 
 // What stands before the data: the size of the header, and the header.
@@ -47,12 +59,12 @@ std::string preamble(const std::vector<Tensor>& order,
   }
   uint64_t offset = 0;
   for (const Tensor tensor : order) {
-    const Array& array = tensor->second;
+    const TensorType& type = tensor->second.type;
     Json shape = Json::array();
-    for (const int64_t size : array.sizes()) shape.push(size);
-    const uint64_t end = offset + array.byte_size();
+    for (const int64_t size : type.shape.sizes()) shape.push(size);
+    const uint64_t end = offset + byte_size(type);
     JsonObject entry;
-    entry.set("dtype", safetensors_name(array.dtype()));
+    entry.set("dtype", safetensors_name(type.dtype));
     entry.set("shape", std::move(shape));
     entry.set("data_offsets", std::vector<Json>{offset, end});
     header.set(tensor->first, std::move(entry));
@@ -90,18 +102,26 @@ int safetensors_rank(DType dtype) {
   return static_cast<int>(std::ranges::find(kNames, dtype, &Name::dtype) - kNames);
 }
 
-std::string safetensors_bytes(const Tensors& tensors,
+std::string safetensors_bytes(const std::map<std::string, Array>& tensors,
                               const std::map<std::string, std::string>& metadata) {
-  const std::vector<Tensor> order = in_order(tensors);
+  const Tensors sources = sources_of(tensors);
+  const std::vector<Tensor> order = in_order(sources);
   std::string bytes = preamble(order, metadata);
   for (const Tensor tensor : order) {
-    bytes.append(reinterpret_cast<const char*>(tensor->second.data()), tensor->second.byte_size());
+    const Array& array = tensors.at(tensor->first);
+    bytes.append(reinterpret_cast<const char*>(array.data()), array.byte_size());
   }
   return bytes;
 }
 
-Result<FileDigest> write_safetensors(const std::string& path, const Tensors& tensors,
+Result<FileDigest> write_safetensors(const std::string& path,
+                                     const std::map<std::string, Array>& tensors,
                                      const std::map<std::string, std::string>& metadata) {
+  return write_safetensors_of(path, sources_of(tensors), metadata);
+}
+
+Result<FileDigest> write_safetensors_of(const std::string& path, const Tensors& tensors,
+                                        const std::map<std::string, std::string>& metadata) {
   if (tensors.contains(std::string(kMetadata))) {
     return fail("safetensors-metadata", "a tensor cannot be called " + std::string(kMetadata), path,
                 "give the tensor another name, or use another form");
@@ -110,8 +130,10 @@ Result<FileDigest> write_safetensors(const std::string& path, const Tensors& ten
   CAPRA_ASSIGN(HashedFile file, HashedFile::create(path));
   file.write(preamble(order, metadata));
   for (const Tensor tensor : order) {
-    file.write(tensor->second.data(), tensor->second.byte_size());
-    tensor->second.drop_pages();
+    CAPRA_ASSIGN(const Array data, tensor->second.data());
+    CAPRA_CHECK(data.type() == tensor->second.type);
+    file.write(data.data(), data.byte_size());
+    data.drop_pages();
   }
   return file.finish();
 }

@@ -118,7 +118,9 @@ Result<Array> source_data(const Global& global, const Parameters& parameters) {
 Result<Array> global_data(const Global& global, const Parameters& parameters) {
   CAPRA_ASSIGN(Array source, source_data(global, parameters));
   if (global.preparation == nullptr) return source;
-  return prepared_data(global.preparation->body, source);
+  Result<Array> prepared = prepared_data(global.preparation->body, source);
+  source.drop_pages();
+  return prepared;
 }
 
 Result<FileDigest> write_irpa(const std::string& path, std::span<const Global> globals,
@@ -130,8 +132,7 @@ Result<FileDigest> write_irpa(const std::string& path, std::span<const Global> g
     CAPRA_ASSIGN(const Array data, global_data(global, parameters));
     file.pad_to(kDataAlignment);
     file.write(data.data(), data.byte_size());
-    CAPRA_ASSIGN(const Array source, source_data(global, parameters));
-    source.drop_pages();
+    data.drop_pages();
   }
   file.pad_to(kFileAlignment);
   return file.finish();

@@ -42,7 +42,7 @@ Result<ArchiveForm> find_archive_form(const std::string& name) {
   for (const ArchiveForm& form : kArchiveForms) {
     if (form.name == name) return form;
   }
-  return fail("option-invalid", "there is no form of archives '" + name + "'", {},
+  return fail("option-invalid", "there is no form of archives '" + name + "'", "--weights",
               "use irpa or safetensors");
 }
 
@@ -52,12 +52,12 @@ Status write_archive(const ArchiveForm& form, std::span<const Global> globals,
   constexpr const char* kHolds = "the parameters";
   const std::string path = folder.file(form.file);
   if (form.name == "safetensors") {
-    std::map<std::string, Array> tensors;
+    std::map<std::string, TensorSource> tensors;
     for (const Global& global : globals) {
-      CAPRA_ASSIGN(Array data, global_data(global, parameters));
-      tensors.emplace(global.key, std::move(data));
+      const auto data = [&global, &parameters] { return global_data(global, parameters); };
+      tensors.emplace(global.key, TensorSource{global.type, data});
     }
-    CAPRA_ASSIGN(FileDigest digest, write_safetensors(path, tensors));
+    CAPRA_ASSIGN(FileDigest digest, write_safetensors_of(path, tensors));
     folder.list(form.file, kHolds, std::move(digest));
     return {};
   }

@@ -125,6 +125,24 @@ TEST(Variant, TakesWhatItLeavesNullFromTheNearestBase) {
   EXPECT_FALSE(eager_context(alone));
 }
 
+// What a list of its own leaves out of the base's does not run.
+TEST(Variant, AListOfItsOwnStandsInThePlaceOfItsBases) {
+  const auto legalize_alone = [] {
+    static const Pass* const kList[] = {find_pass("legalize")};
+    return PassList(kList);
+  };
+  const Target bare{.name = "bare",
+                    .summary = "",
+                    .base = &cpu::kTarget,
+                    .optimizer = {.dag_passes = legalize_alone}};
+  const Graph graph = parsed(
+      " %w = constant {value = f32[4] [1, 2, 3, 4]}\n %s = add %x %w\n"
+      " %y = layer_norm %s %w %w {eps = 1e-12}");
+  EXPECT_EQ(count(optimize(cpu::kTarget, graph, {}).value_or_throw(), kGroup), 1);
+  EXPECT_EQ(count(optimize(bare, graph, {}).value_or_throw(), kGroup), 0);
+  EXPECT_EQ(run(bare, graph), run(cpu::kTarget, graph));
+}
+
 TEST(Variant, LegalizesOnTheRecordWhereItSaysSo) {
   PassReport report;
   const Graph legal = optimize(no_erf(), parsed(kExact), {}, {.report = &report}).value_or_throw();

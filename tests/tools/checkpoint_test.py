@@ -6,8 +6,12 @@ the numeric contract in docs/numerics.md.
 
 import json
 import os
+import shutil
 import statistics
 import struct
+import subprocess
+import sys
+import time
 
 import driver
 
@@ -147,6 +151,27 @@ class PublishedTest(CheckpointTest):
         self.refused("embed", self.model, *text, "--max-length", "513", error="max-length-out-of-range")
         message = self.refused("embed", self.model, *text, "--on-overflow", "error", error="too-many-tokens")
         self.assertIn("--max-length", message)
+
+
+class ExportTest(CheckpointTest):
+    def test_takes_less_than_a_second_more_than_copying_what_it_writes(self):
+        # The best of a few turns, as the machine may have other work.
+        def seconds(*command):
+            before = time.monotonic()
+            subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+            return time.monotonic() - before
+
+        more = []
+        for turn in range(5):
+            program, copy = self.scratch / f"program{turn}", self.scratch / f"copy{turn}"
+            exported = seconds(*driver.command("export", self.model, "--output", program))
+            more.append(exported - seconds("cp", "-r", program, copy))
+            shutil.rmtree(program)
+            shutil.rmtree(copy)
+            if more[-1] < 1:
+                break
+        print(f"export: {min(more):.3f} s more than cp", file=sys.stderr)
+        self.assertLess(min(more), 1)
 
 
 class LargeInputTest(CheckpointTest):

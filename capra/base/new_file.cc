@@ -15,7 +15,7 @@
 #include <mutex>
 #include <utility>
 
-#include "capra/base/hold_signals.h"
+#include "capra/base/process/hold_signals.h"
 
 namespace capra {
 namespace {

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "capra/base/hold_signals.h"
+#include "capra/base/process/hold_signals.h"
 
 namespace capra {
 namespace {

@@ -16,7 +16,7 @@
 #include <cstring>
 #include <utility>
 
-#include "capra/base/hold_signals.h"
+#include "capra/base/process/hold_signals.h"
 #include "capra/base/number_text.h"
 
 extern char** environ;

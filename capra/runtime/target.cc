@@ -2,6 +2,7 @@
 #include "capra/runtime/target.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "capra/ir/verify.h"
@@ -73,9 +74,9 @@ Target resolved(const Target& target) {
   return whole;
 }
 
-Availability availability_of(const Target& target) {
+Availability availability_of(const Target& target, const ToolOptions& tools) {
   const Target whole = resolved(target);
-  return whole.availability == nullptr ? Availability() : whole.availability();
+  return whole.availability == nullptr ? Availability() : whole.availability(tools);
 }
 
 Context eager_context(const Target& target, const Parameters* parameters,
@@ -114,7 +115,7 @@ Result<const Target*> find_target(TargetSet targets, std::string_view name) {
     if (target->name == name) return target;
     known += (known.empty() ? "" : ", ") + std::string(target->name);
   }
-  return fail("target-unknown", "there is no target called '" + std::string(name) + "'", {},
+  return fail("target-unknown", "there is no target called '" + std::string(name) + "'", "--target",
               "targets: " + known);
 }
 
@@ -195,8 +196,8 @@ Result<std::unique_ptr<Executable>> compile(const Target& target, Graph graph,
   const Target whole = resolved(target);
   if (whole.compile == nullptr) {
     return fail("target-not-executable",
-                "target " + std::string(target.name) + " writes programs and does not run them", {},
-                "choose a target that runs, such as cpu");
+                "target " + std::string(target.name) + " writes programs and does not run them",
+                "--target", "choose a target that runs, such as cpu");
   }
   if (whole.write == nullptr) {
     CAPRA_TRY(check_program_passes(whole, {}));
@@ -205,10 +206,25 @@ Result<std::unique_ptr<Executable>> compile(const Target& target, Graph graph,
   return whole.compile(whole, graph, parameters, options);
 }
 
+namespace {
+
+// One line of a file, which is no option of another kind nor a file's name to the compiler.
+bool is_flag(std::string_view flag) {
+  constexpr std::string_view kStart = "--";
+  if (!flag.starts_with(kStart) || flag.size() == kStart.size()) return false;
+  const auto first = static_cast<unsigned char>(flag[kStart.size()]);
+  const bool blank =
+      std::ranges::any_of(flag, [](char c) { return static_cast<unsigned char>(c) <= ' '; });
+  return std::isalnum(first) != 0 && !blank;
+}
+
+}  // namespace
+
 Status check_writes(const Target& target) {
   if (resolved(target).write != nullptr) return {};
   return fail("target-writes-nothing",
-              "target " + std::string(target.name) + " runs graphs and writes no program", {},
+              "target " + std::string(target.name) + " runs graphs and writes no program",
+              "--target",
               "choose a target that writes programs, or one that derives from such a target");
 }
 
@@ -238,9 +254,9 @@ Result<WrittenProgram> write_program(const Target& target, const Graph& graph,
   const auto own = whole.optimizer.compile_flags;
   options.flags = with_flags(own == nullptr ? std::vector<std::string>() : own(), options.flags);
   for (const std::string& flag : options.flags) {
-    if (!flag.empty() && flag.find_first_of(" \t\r\n") == std::string::npos) continue;
-    return fail("option-invalid", "'" + flag + "' is no flag that a line of a file can hold", {},
-                "give one flag without white space");
+    if (is_flag(flag)) continue;
+    return fail("option-invalid", "'" + flag + "' is no flag of a compiler", "--flag",
+                "write --name or --name=value, without white space");
   }
   return whole.write(whole, graph, parameters, options, folder);
 }

@@ -93,7 +93,8 @@ struct Target {
   const Target* base = nullptr;
   const OpTable* table = nullptr;  ///< what it runs natively; null: it takes every op as it is
   TargetOptimizer optimizer = {};
-  Availability (*availability)() = nullptr;  ///< read it by `availability_of`
+  /// Read it by `availability_of`.
+  Availability (*availability)(const ToolOptions& tools) = nullptr;
   /// An eager sink: calls on its tensors compute at once, with the same kernels.
   Context (*eager)(const Parameters* parameters, std::shared_ptr<ThreadPool> pool) = nullptr;
   /// From a graph that went through the passes; from the traced graph where there is `write`, which
@@ -119,8 +120,9 @@ Result<const Target*> find_target(TargetSet targets, std::string_view name);
 /// context go by the table, so that context is made by `eager_context`, not by the field.
 Target resolved(const Target& target);
 
-/// What the target says of this machine; ready, in no words, when it says nothing.
-Availability availability_of(const Target& target);
+/// What the target says of this machine, with the programs it calls where `tools` says; ready, in
+/// no words, when it says nothing.
+Availability availability_of(const Target& target, const ToolOptions& tools = {});
 
 /// An eager context of the target: calls compute at once by its table and granularity, with the
 /// kernels of the base that has them. Empty for a target without an eager sink.
@@ -155,8 +157,8 @@ std::vector<std::string> with_flags(std::vector<std::string> flags,
                                     const std::vector<std::string>& more);
 
 /// Writes a traced graph as a program of the target, in files of `folder`. Fails with
-/// `target-writes-nothing`, `option-invalid` for a flag with white space, and as the target's
-/// `write` does.
+/// `target-writes-nothing`, `option-invalid` for a flag that is not `--name` or `--name=value`, and
+/// as the target's `write` does.
 Result<WrittenProgram> write_program(const Target& target, const Graph& graph,
                                      const Parameters& parameters, WriteOptions options,
                                      NewFolder& folder);

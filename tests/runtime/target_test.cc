@@ -22,7 +22,7 @@ TEST(Targets, AreSortedAndFoundByName) {
     before = target->name;
     EXPECT_FALSE(target->summary.empty());
     ASSERT_NE(target->availability, nullptr);
-    EXPECT_FALSE(target->availability().detail.empty());
+    EXPECT_FALSE(target->availability({}).detail.empty());
     const auto found = find_target(all_targets(), target->name);
     ASSERT_TRUE(found.ok());
     EXPECT_EQ(*found, target);

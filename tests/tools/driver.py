@@ -14,7 +14,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DONE, NO, BAD, INTERNAL = 0, 1, 2, 70
-ERROR = re.compile(r"error\[([a-z0-9]+(?:-[a-z0-9]+)*)\]: \S.*\n(  at: \S.*\n)?(  help: \S.*\n)?")
+ERROR = re.compile(r"error\[([a-z0-9]+(?:-[a-z0-9]+)*)\]: \S.*\n  at: \S.*\n  help: \S.*\n")
 
 _settings = argparse.Namespace(driver=None)
 

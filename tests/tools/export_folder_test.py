@@ -54,8 +54,8 @@ class ExportFolderTest(small_model.SmallModelTest):
     def check(self, folder, *arguments):
         return self.document("export", "--check", folder, *arguments)
 
-    def check_refuses(self, folder, *arguments, error):
-        return self.refused("export", "--check", folder, *arguments, error=error)
+    def check_refuses(self, folder, *arguments, error, **keywords):
+        return self.refused("export", "--check", folder, *arguments, error=error, **keywords)
 
     def test_the_archive_has_a_file_with_dtypes_and_shapes(self):
         folder, report = self.export("p", self.graph, "--parameters", self.parameters("w.safetensors"))
@@ -133,6 +133,11 @@ class ExportFolderTest(small_model.SmallModelTest):
         archive.unlink()
         self.check_refuses(folder, error="file-not-found")
         self.check_refuses(self.scratch / "none", error="file-not-found")
+
+    def test_a_full_disk_is_named(self):
+        folder, _ = self.export("p", self.graph, "--parameters", self.parameters("w.safetensors"))
+        with open("/dev/full", "wb") as full:
+            self.check_refuses(folder, "--json", error="output-unwritable", stdout=full)
 
     def test_programs_of_one_model_share_an_archive(self):
         whole, report = self.export("whole", self.model, "--length", "4", "--outputs", "pooled")

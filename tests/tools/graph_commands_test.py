@@ -53,6 +53,19 @@ class GraphTest(small_model.SmallModelTest):
         self.refused("graph", self.model, "--format", "png", error="output-format-unknown")
         self.refused("graph", self.model, "--sequence", "double", error="option-invalid")
 
+    def test_pictures_of_any_names(self):
+        for name in (b"]]>", b"&amp;<a>", b"a\\nb\x01", b"\xff\x7f", b'\\"q\\\\'):
+            graph = self.write("g.tir", GELU.encode().replace(b'{name = "x"}', b'{name = "' + name + b'"}'))
+            picture = xml.etree.ElementTree.fromstring(self.out("graph", graph, "--format", "svg"))
+            self.assertIn("input ", "".join(picture.itertext()))
+            self.assertRegex(self.out("graph", graph, "--format", "dot"), r'n0 \[label="input ([^"\\]|\\.)*"\]')
+
+    def test_graph_text_takes_no_options_of_models(self):
+        graph = self.write("g.tir", GELU)
+        for arguments in (("--length", "3"), ("--states",), ("--sequence", "single")):
+            message = self.refused("graph", graph, *arguments, error="option-invalid")
+            self.assertIn(f"at: {arguments[0]}\n", message)
+
     def test_json_opens_in_model_explorer(self):
         for stage in ("graph", "legal"):
             document = self.document("graph", self.model, "--stage", stage)

@@ -203,8 +203,9 @@ class IreeTest(small_model.SmallModelTest):
             self.assert_signal_ends_all(self.start(), number)
 
     def test_what_is_said_of_this_machine(self):
-        def row(path):
-            return next(row for row in self.document("targets", env=self.environment(path)) if row["name"] == "iree")
+        def row(path, *arguments):
+            rows = self.document("targets", *arguments, env=self.environment(path))
+            return next(row for row in rows if row["name"] == "iree")
         found = row("/usr/bin:/bin")
         self.assertFalse(found["ready"])
         self.assertEqual(found["missing"], ["iree-compile", "iree-run-module"])
@@ -214,6 +215,18 @@ class IreeTest(small_model.SmallModelTest):
         self.assertEqual(found["uses"], f"{self.tools}/iree-compile {VERSION}")
         self.make_tools(version="3.11.0")
         self.assertIn("3.11.0", row(f"{self.tools}:/usr/bin:/bin")["missing"][0])
+
+    def test_tools_are_looked_for_where_they_are_said_to_be(self):
+        self.make_tools()
+        found = next(row for row in self.document("targets", "--iree-dir", self.tools, env=self.environment())
+                     if row["name"] == "iree")
+        self.assertEqual((found["ready"], found["uses"]), (True, f"{self.tools}/iree-compile {VERSION}"))
+
+    def test_a_folder_of_the_name_that_a_run_takes_is_no_hindrance(self):
+        self.make_tools()
+        (self.temporary / "capra-iree").mkdir()
+        self.run_driver(*self.arguments(), env=self.environment())
+        (self.temporary / "capra-iree").rmdir()
 
     def test_commands_that_run_nothing_need_no_tools(self):
         for command in ("inspect", "graph"):

@@ -91,6 +91,29 @@ class CommandLineTest(driver.DriverTest):
                 self.assertIn(arguments[0], message)
         self.refused("verify", "m", "--max-error", "-1", error="option-invalid")
         self.refused("bench", "m", "--seconds", "0", error="option-invalid")
+        self.assertIn("'nan' is no number of 0 or more\n  at: --max-error\n",
+                      self.refused("verify", "m", "--max-error", "nan", error="option-invalid"))
+        self.refused("run", "m.tir", "--tool-seconds", "nan", error="option-invalid")
+        self.assertIn("'9223372036854775808' is no whole number of 1 or more\n  at: --length\n",
+                      self.refused("graph", "m", "--length", str(1 << 63), error="option-invalid"))
+        self.refused("docs", "--output", "", error="option-invalid")
+
+    def test_every_error_names_a_place_and_a_way_on(self):
+        # `refused` requires both; these come from places that know neither the option nor the command.
+        graph = self.write("f.tir", GRAPH)
+        for code, arguments in {
+                "target-unknown": ("run", graph, "--target", "abacus"),
+                "target-not-executable": ("run", graph, "--target", "stablehlo"),
+                "target-writes-nothing": ("export", graph, "--target", "cpu", "--output", self.scratch / "p"),
+                "op-unknown": ("export", graph, "--keep-fused", "geluu", "--output", self.scratch / "p"),
+                "text-syntax": ("graph", self.write("e.tir", "")),
+                "code-unknown": ("explain", "no-such-code")}.items():
+            with self.subTest(code=code):
+                self.refused(*arguments, error=code)
+
+    def test_an_error_is_one_line_of_plain_characters(self):
+        message = self.refused("explain", "a\nb\x1b[31m\x7f", error="code-unknown")
+        self.assertIn(r"'a\nb\x1b[31m\x7f'", message)
 
     def test_a_repeatable_option_takes_one_value_a_time(self):
         # The model must not be taken for a second value of the option before it.

@@ -107,7 +107,7 @@ class OutputTest(small_model.SmallModelTest):
                 process.stderr.close()
                 feeder.join()
                 self.assertEqual(process.wait(), driver.BAD, said)
-                self.assertRegex(said, r"^error\[output-closed\]: .*\n  at: standard output\n$")
+                self.assertRegex(said, r"^error\[output-closed\]: .*\n  at: standard output\n  help: .*\n$")
 
     @staticmethod
     def feed(process, contents):

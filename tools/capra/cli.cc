@@ -5,11 +5,11 @@
 #include <memory>
 #include <sstream>
 
-#include "capra/base/nearest_name.h"
 #include "capra/base/version.h"
 #include "tools/capra/command.h"
 #include "tools/capra/command_entry.h"
 #include "tools/capra/output.h"
+#include "tools/capra/usage.h"
 
 namespace capra::driver {
 namespace {
@@ -97,7 +97,7 @@ void add_common(CLI::App& app, OutputOptions& options) {
 void add_threads(CLI::App& app, int& threads) {
   takes(app.add_option("--threads", threads, "CPUs to use; default: all this process may use"), "N",
         kRunning)
-      ->check(CLI::Range(1, 4096));
+      ->check(whole_number(1, 4096));
 }
 
 void add_plugins(CLI::App& app, TargetOptions& options) {
@@ -118,13 +118,17 @@ void add_no_chlo(CLI::App& app, std::vector<std::string>& without) {
       ->group(kRunning);
 }
 
-// For targets that run the programs they write.
-void add_tools(CLI::App& app, std::string& folder, double& seconds) {
+void add_tool_folder(CLI::App& app, std::string& folder) {
   takes(app.add_option("--iree-dir", folder, "folder of iree's tools, or above; default: PATH"),
         "FOLDER", kRunning);
+}
+
+// For targets that run the programs they write.
+void add_tools(CLI::App& app, std::string& folder, double& seconds) {
+  add_tool_folder(app, folder);
   takes(app.add_option("--tool-seconds", seconds, "time for each run of a tool; default: 600"), "X",
         kRunning)
-      ->check(CLI::Range(0.001, 1e7));
+      ->check(number(0.001, 1e7));
 }
 
 void add_model_tools(CLI::App& app, EmbeddingOptions& embedding) {
@@ -160,10 +164,11 @@ void add_model(CLI::App& app, ModelOptions& options, const char* what) {
   add_approximate(app, embedding.approximate);
   takes(app.add_option("--max-length", embedding.max_length,
                        "tokens a text may have; default: the checkpoint's limit"),
-        "N", kModel);
+        "N", kModel)
+      ->check(whole_number());
   takes(app.add_option("--token-budget", embedding.token_budget, "tokens computed together"), "N",
         kRunning)
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
+      ->check(whole_number(1, 1 << 24));
   add_common(app, options);
 }
 
@@ -202,6 +207,18 @@ void add_head(CLI::App& app, EmbeddingOptions& embedding) {
 
 void example(CLI::App& app, const std::string& line) { app.footer("Example:\n  " + line); }
 
+// Where a failure does not say where or what to do, it is said how to go on.
+Command with_place(std::string place, Command run) {
+  return [place = std::move(place), run = std::move(run)]() -> Result<int> {
+    Result<int> code = run();
+    if (code.ok()) return code;
+    Diagnostic found = code.error();
+    if (found.at.empty()) found.at = place;
+    if (found.help.empty()) found.help = "see 'capra explain " + found.code + "'";
+    return fail(std::move(found));
+  };
+}
+
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& summary) {
   CLI::App* app = parent.add_subcommand(name, summary);
   app->group("Commands")->set_help_flag("-h,--help", "this text")->group("");
@@ -216,11 +233,11 @@ void subcommand(CLI::App& root, Command& chosen, const std::string& name,
   auto options = std::make_shared<Options>();
   CLI::App* app = add_command(root, name, summary);
   declare(*app, *options);
-  app->callback([&chosen, options, run] {
-    chosen = [options, run]() -> Result<int> {
+  app->callback([&chosen, options, run, app] {
+    chosen = with_place(full_name(*app), [options, run]() -> Result<int> {
       CAPRA_TRY(load_targets(*options));
       return run(*options);
-    };
+    });
   });
 }
 
@@ -229,7 +246,7 @@ void add_entry(CLI::App& parent, Command& chosen, const CommandEntry& entry) {
   CLI::App* app = add_command(parent, entry.name, entry.summary);
   for (const OptionEntry& one : entry.options) add_option(*app, one);
   example(*app, entry.example);
-  app->callback([&chosen, run = entry.run] { chosen = run; });
+  app->callback([&chosen, app, run = entry.run] { chosen = with_place(full_name(*app), run); });
 }
 
 void declare_embed(CLI::App& app, EmbedOptions& options) {
@@ -268,7 +285,7 @@ void declare_verify(CLI::App& app, VerifyOptions& options) {
         "FILE", kInput);
   takes(app.add_option("--max-error", options.max_error, "gate on vectors; default: 1e-6"), "X",
         kGates)
-      ->check(CLI::NonNegativeNumber);
+      ->check(number(0));
   app.add_flag("--budget", options.budget, "measure each approximation alone and together")
       ->group(kGates);
   add_head(app, options.embedding);
@@ -283,7 +300,7 @@ void declare_graph(CLI::App& app, GraphOptions& options) {
         kModel);
   takes(app.add_option("--length", options.length, "a fixed number of tokens; default: any"), "N",
         kModel)
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   app.add_flag("--states", options.states, "also output every intermediate state")->group(kModel);
   add_verify_each(app, options.verify_each);
   example(app, "capra graph all-MiniLM-L6-v2 --stage legal --format svg > legal.svg");
@@ -371,12 +388,12 @@ void declare_bench(CLI::App& app, BenchOptions& options) {
                                        "12, 32, 128, 256, mixed or 8x256; default: all"),
                         "A,B", kRunning));
   takes(app.add_option("--seconds", options.seconds, "time a workload is run for"), "X", kRunning)
-      ->check(CLI::PositiveNumber);
+      ->check(number(1e-9, 1e9));
   takes(app.add_option("--thread-counts", options.thread_counts, "default: 1 and --threads"), "N,M",
         kRunning)
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::Range(1, 4096));
+      ->check(whole_number(1, 4096));
   example(app, "capra bench all-MiniLM-L6-v2 --workload 12,8x256");
 }
 
@@ -386,20 +403,9 @@ void declare_list(CLI::App& app, TargetOptions& options, const std::string& line
   example(app, line);
 }
 
-// The flag or command that the user most likely meant.
-std::string nearest_hint(const CLI::App& app, std::string_view found) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(sub->get_name());
-  }
-  found = found.substr(0, found.find('='));
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  const std::string_view nearest = nearest_name(found, views);
-  const std::string help = "see '" + full_name(app) + " --help'";
-  return nearest.empty() ? help : "did you mean '" + std::string(nearest) + "'? " + help;
+void declare_targets(CLI::App& app, ListTargetsOptions& options) {
+  add_tool_folder(app, options.tools.folder);
+  declare_list(app, options, "capra targets");
 }
 
 // The subcommand that was named, or the root.
@@ -413,30 +419,26 @@ Failure usage(const CLI::App& root, const CLI::ParseError& error) {
   const std::string name = full_name(app);
   const std::vector<std::string> extra = root.remaining(true);
   if (!extra.empty()) {
-    const std::string what = extra.front().starts_with('-') ? "option"
-                             : has_commands(app)            ? "command"
-                                                            : "argument";
-    return fail("command-line",
-                "there is no " + what + " '" + extra.front() + "'" +
-                    (what == "command" ? "" : " of '" + name + "'"),
-                {}, nearest_hint(app, extra.front()));
+    std::vector<std::string> known;
+    for (const CLI::Option* option : app.get_options()) {
+      for (const std::string& one : option->get_lnames()) known.push_back("--" + one);
+    }
+    for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+      known.push_back(sub->get_name());
+    }
+    return unknown_word(extra.front(), has_commands(app), name, known);
   }
-  const std::string help = "see '" + name + " --help'";
+  std::string said = error.what();
   if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr ||
       dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
-    return fail("option-invalid", error.what(), {}, help);
+    return bad_value(said, name);
   }
-  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    return fail("command-line", has_commands(app) ? "no command was given" : error.what(), {},
-                help);
-  }
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
-    // "--threads: 1 required INT missing"
-    const std::string_view text = error.what();
-    return fail("command-line", std::string(text.substr(0, text.find(':'))) + " needs a value", {},
-                help);
-  }
-  return fail("command-line", error.what(), {}, help);
+  const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+  if (lacks && has_commands(app)) said = "no command was given";
+  // "--threads: 1 required INT missing"
+  const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  if (lacks_value) said = said.substr(0, said.find(':')) + " needs a value";
+  return bad_line(said, name);
 }
 
 Command printing(std::string text) {
@@ -470,9 +472,8 @@ Result<Command> parse_command_line(int argc, const char* const* argv) {
   subcommand<TargetOptions>(
       root, chosen, "ops", "the ops and which target runs them", run_ops,
       [](CLI::App& app, TargetOptions& options) { declare_list(app, options, "capra ops"); });
-  subcommand<TargetOptions>(
-      root, chosen, "targets", "the targets and what they need", run_targets,
-      [](CLI::App& app, TargetOptions& options) { declare_list(app, options, "capra targets"); });
+  subcommand<ListTargetsOptions>(root, chosen, "targets", "the targets and what they need",
+                                 run_targets, declare_targets);
   add_entry(root, chosen, docs_entry());
   add_entry(root, chosen, explain_entry());
   CLI::App* ga2 = add_command(root, "ga2", "programs for the GA-2 int8 chip");

@@ -56,6 +56,10 @@ struct EmbedOptions : ModelOptions {
 
 struct InspectOptions : ModelOptions {};
 
+struct ListTargetsOptions : TargetOptions {
+  ToolOptions tools;
+};
+
 struct VerifyOptions : ModelOptions {
   std::string texts;    ///< --texts: a file; empty: the built-in set
   std::string against;  ///< --against: safetensors; empty: none
@@ -145,7 +149,7 @@ Result<int> run_opt(const OptOptions& options);
 Result<int> run_run(const RunOptions& options);
 Result<int> run_export(const ExportOptions& options);
 Result<int> run_ops(const TargetOptions& options);
-Result<int> run_targets(const TargetOptions& options);
+Result<int> run_targets(const ListTargetsOptions& options);
 Result<int> run_docs(const DocsOptions& options);
 Result<int> run_explain(const ExplainOptions& options);
 Result<int> run_bench(const BenchOptions& options);

@@ -70,7 +70,8 @@ Result<int> check_export(const ExportOptions& options) {
     answer.set("folder", folder).set("files", static_cast<int64_t>(artifacts.size()));
     answer.set("archive", archive.empty() ? Json() : Json(archive));
     answer.set("parameters", static_cast<int64_t>(parameters.size()));
-    return print_result(answer.text(2) + "\n").ok() ? kDone : kBad;
+    CAPRA_TRY(print_result(answer.text(2) + "\n"));
+    return kDone;
   }
   if (!options.quiet) {
     fmt::print(stderr, "{}: {} files and {} parameters are as they should be\n", folder,

@@ -38,6 +38,14 @@ struct Subject {
 
 Result<Subject> open_subject(const GraphOptions& options) {
   if (options.model.ends_with(".tir")) {
+    const char* asked = options.length             ? "--length"
+                        : options.states           ? "--states"
+                        : options.form != "packed" ? "--sequence"
+                                                   : nullptr;
+    if (asked != nullptr) {
+      return fail("option-invalid", "graph text is what it says", asked,
+                  "leave the option out, or give a model folder");
+    }
     CAPRA_ASSIGN(Graph graph, read_graph(options.model));
     return Subject{std::move(graph), {}};
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "capra/base/number_text.h"
+#include "capra/io/utf8.h"
 #include "capra/ir/structural_ops.h"
 #include "capra/ir/text.h"
 #include "capra/ops/constant.h"
@@ -25,17 +26,26 @@ std::string title(const Node& node) {
   return std::string(node.op->name);
 }
 
+// In UTF-8 without control characters, which no document of XML may hold.
 std::string escaped(std::string_view text, bool xml) {
+  constexpr unsigned char kDelete = 0x7F;
   std::string out;
-  for (const char c : text) {
-    if (xml && c == '&')
+  for (const char c : repair_utf8(text).text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code < ' ' || code == kDelete) {
+      out += ' ';
+    } else if (xml && c == '&') {
       out += "&amp;";
-    else if (xml && c == '<')
+    } else if (xml && c == '<') {
       out += "&lt;";
-    else if (!xml && (c == '"' || c == '\\'))
-      out += std::string("\\") + c;
-    else
+    } else if (xml && c == '>') {
+      out += "&gt;";
+    } else if (!xml && (c == '"' || c == '\\')) {
+      out += '\\';
       out += c;
+    } else {
+      out += c;
+    }
   }
   return out;
 }

@@ -70,11 +70,11 @@ Result<int> run_ops(const TargetOptions& options) {
   return kDone;
 }
 
-Result<int> run_targets(const TargetOptions& options) {
+Result<int> run_targets(const ListTargetsOptions& options) {
   Json rows = Json::array();
   std::string text;
   for (const Target* target : options.targets) {
-    const Availability availability = availability_of(*target);
+    const Availability availability = availability_of(*target, options.tools);
     const bool ready = availability.missing.empty();
     text += fmt::format("{:<10} {:<8} {}\n", target->name, ready ? "ready" : "missing",
                         target->summary);
@@ -100,6 +100,9 @@ Result<int> run_targets(const TargetOptions& options) {
 }
 
 Result<int> run_docs(const DocsOptions& options) {
+  if (options.output.empty()) {
+    return fail("option-invalid", "a folder without a name", "--output", "name the folder");
+  }
   Conformance conformance;
   if (!options.conformance.empty()) {
     CAPRA_ASSIGN(conformance, read_conformance(options.conformance));

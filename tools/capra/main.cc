@@ -31,9 +31,7 @@ int main(int argc, char** argv) {
   } catch (const capra::Error& error) {
     return report(error.diagnostic());
   } catch (const std::bad_alloc&) {
-    return report({"out-of-memory",
-                   "there is not enough memory for this request",
-                   {},
+    return report({"out-of-memory", "there is not enough memory for this request", "capra",
                    "give a smaller input, --token-budget or --max-length"});
   } catch (const std::exception& exception) {
     return report({.code = "unexpected-exception", .message = exception.what(), .internal = true});

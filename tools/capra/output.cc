@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "capra/base/hold_signals.h"
+#include "capra/base/process/hold_signals.h"
 #include "capra/base/subprocess.h"
 #include "tools/capra/command.h"
 

@@ -49,7 +49,7 @@ Result<std::unique_ptr<Executable>> compile(const Target&, const Graph& graph,
   return make_planned_executable(graph, std::move(plan));
 }
 
-Availability availability() {
+Availability availability(const ToolOptions&) {
   Availability here;
   here.detail = std::string("instruction set ") + kernels::isa_name(chosen().isa);
   if (const char* error = kernels::isa_override_error(); error != nullptr) {

@@ -90,7 +90,7 @@ Result<std::unique_ptr<Executable>> compile(const Target&, const Graph& graph,
   return std::unique_ptr<Executable>(std::make_unique<InterpExecutable>(graph, parameters));
 }
 
-Availability availability() {
+Availability availability(const ToolOptions&) {
   return {.detail = "double precision, slow", .needs = {}, .missing = {}};
 }
 

@@ -17,7 +17,7 @@ PassList dag_passes() {
 
 ConstantPlacement constants() { return {.external_from = 0}; }
 
-Availability availability() {
+Availability availability(const ToolOptions&) {
   return {
       .detail = "text, written here; IREE 3.12 or later compiles it", .needs = {}, .missing = {}};
 }

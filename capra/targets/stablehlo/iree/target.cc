@@ -10,16 +10,16 @@
 namespace capra::iree {
 namespace {
 
-Availability availability() {
+Availability availability(const ToolOptions& options) {
   Availability here{.detail = "the tools in PATH, or in the folder that --iree-dir names",
                     .needs = {fmt::format("{} {} or later", kCompilerName, kOldestVersion),
                               fmt::format("{} of the same version", kRunnerName)},
                     .missing = {}};
   for (const char* name : {kCompilerName, kRunnerName}) {
-    if (!find_tool(name, {}).ok()) here.missing.emplace_back(name);
+    if (!find_tool(name, options.folder).ok()) here.missing.emplace_back(name);
   }
   if (!here.missing.empty()) return here;
-  const Result<Tools> tools = find_tools({});
+  const Result<Tools> tools = find_tools(options.folder);
   if (tools.ok()) {
     here.detail = fmt::format("{} {}", tools->compiler, tools->version);
   } else {

@@ -168,7 +168,7 @@ Result<std::string> find_tool(const std::string& name, const std::string& folder
   return fail("tool-not-found",
               folder.empty() ? fmt::format("there is no {} in the folders of PATH", name)
                              : fmt::format("there is no {} in this folder or its bin", name),
-              folder,
+              folder.empty() ? "PATH" : folder,
               fmt::format("{}, or name the folder that has it with --iree-dir", kInstallLine));
 }
 

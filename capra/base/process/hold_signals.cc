@@ -1,5 +1,5 @@
 // A mask for this thread and a count for the others.
-#include "capra/base/hold_signals.h"
+#include "capra/base/process/hold_signals.h"
 
 #include <poll.h>
 #include <pthread.h>

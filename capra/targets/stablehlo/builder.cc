@@ -322,6 +322,13 @@ ValueId FunctionBuilder::iota(const Shape& shape, int64_t axis) {
   return append({"stablehlo.dynamic_iota", {sizes}, type, {{"dim", axis}}});
 }
 
+bool FunctionBuilder::are_same(ValueId a, ValueId b) const {
+  if (a == b) return true;
+  const Operation* first = definition(a);
+  const Operation* second = definition(b);
+  return first != nullptr && second != nullptr && *first == *second;
+}
+
 const Operation* FunctionBuilder::definition(ValueId value) const {
   const auto position = static_cast<size_t>(value);
   const size_t arguments = function_.arguments.size();

@@ -55,6 +55,8 @@ class FunctionBuilder {
   /// The way back: counts[0] dims of `shape` for the first dim of x, and so on. x is what was made
   /// last where each count is 1.
   ValueId unfold(ValueId x, const Shape& shape, std::vector<int64_t> counts);
+  /// Whether they are one value, or equal operations on equal operands.
+  bool are_same(ValueId a, ValueId b) const;
   /// Whether x is the number 1 repeated along dynamic dims.
   bool is_repeated_one(ValueId x) const;
   /// The extent as i32[1].

@@ -68,7 +68,7 @@ ValueId lower_binary(FunctionBuilder& builder, const Call& call) {
 ValueId lower_sub(FunctionBuilder& builder, const Call& call) {
   const ValueId a = builder.broadcast(call.operands[0], call.type.shape);
   const ValueId b = builder.broadcast(call.operands[1], call.type.shape);
-  if (a == b && is_integer(call.type.dtype)) return builder.splat_i64(0, call.type);
+  if (is_integer(call.type.dtype) && builder.are_same(a, b)) return builder.splat_i64(0, call.type);
   return builder.apply("stablehlo.subtract", {a, b});
 }
 

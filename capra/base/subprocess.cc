@@ -16,8 +16,8 @@
 #include <cstring>
 #include <utility>
 
-#include "capra/base/process/hold_signals.h"
 #include "capra/base/number_text.h"
+#include "capra/base/process/hold_signals.h"
 
 extern char** environ;
 

@@ -1,7 +1,9 @@
 """capra ga2: its commands, their options, and programs as text and words; ga2_golden_test.py has all golden graphs."""
 
 import json
+import pathlib
 import re
+import xml.etree.ElementTree
 
 import driver
 from ga2_golden import Ga2Test, golden, path_of
@@ -125,6 +127,61 @@ class RunTest(Ga2Test):
         trace = self.document("ga2", "run", path_of("section1"), "--trace")["trace"]
         self.assertEqual([one["address"] for one in trace[2]["written"]], [230, 240, 250, 260])
         self.assertEqual([len(one["values"]) for one in trace[4]["written"]], [2, 2, 2, 2])
+
+
+class ExplainTest(Ga2Test):
+    """Its text for one step of attention is an example, compared with the published one: examples/ga2."""
+
+    def test_passes_of_another_graph(self):
+        passes = self.document("ga2", "explain", path_of("section1"))["passes"]
+        expected = golden("section1")["expected"]
+        lines = {one["title"].split(":")[0]: one["lines"] for one in passes}
+        self.assertEqual(list(lines), [f"PASS {i}" for i in range(7)] + ["checks"])
+        self.assertEqual(len(lines["PASS 0"]), expected["node_count"]["value"])
+        requantizers = expected["requant"]["value"]
+        self.assertEqual(len(lines["PASS 3"]), len(requantizers))
+        for line, one in zip(lines["PASS 3"], requantizers):
+            which = one["node"] if one["operand"] is None else f"({one['node']}, {one['operand']})"
+            self.assertIn(f"node {which}: M ~ {one['m']} / 2^{one['s']} = ", line)
+        self.assertIn("shares a scale with its relu", lines["PASS 2"][2])
+        self.assertIn("(5 x 12) x (12 x 10) -> 2 x 3 = 6 tile(s): [rows 0-3, cols 0-3]", lines["PASS 4"][0])
+        self.assertEqual([line.split(None, 1)[1] for line in lines["PASS 6"][:-2]], expected["listing"]["value"])
+        self.assertIn("error against floating point: 2.00%", lines["checks"][0])
+
+    def test_what_does_not_fit_without_reuse(self):
+        text = self.out("ga2", "explain", path_of("six_layers"))
+        self.assertIn("with reuse: 1792 words; without reuse: " + golden("six_layers")["expected"]["noreuse_error"]["value"], text)
+        self.assertIn("4 bits: range / 7", self.out("ga2", "explain", path_of("int4_00")))
+
+    def test_pictures(self):
+        folder = self.scratch / "pictures"
+        document = self.document("ga2", "explain", path_of("section1"), "--output", folder)
+        self.assertEqual(document["pictures"], [str(folder / f"{n}.svg") for n in ("memory_map", "tiles", "scales")])
+        svg = "{http://www.w3.org/2000/svg}"
+        drawn = {}
+        for path in document["pictures"]:
+            text = pathlib.Path(path).read_text(encoding="utf-8")
+            self.assertNotIn("<script", text)
+            self.assertIn("prefers-color-scheme: dark", text)
+            drawn[pathlib.Path(path).stem] = xml.etree.ElementTree.fromstring(text)
+        tips = [one.text for one in drawn["memory_map"].iterfind(f".//{svg}rect/{svg}title")]
+        # Of the published listing: loads, the first product with its sums, and what reads them.
+        for tip in ("x: words 0 to 59, instructions 0 to 7", "w1: words 60 to 179, instructions 1 to 7",
+                    "%2 sums: words 230 to 279, instructions 2 to 8", "%2: words 180 to 229, instructions 8 to 18",
+                    "%6 rescaled: words 0 to 49, instructions 17 to 19", "%6: words 230 to 279, instructions 19 to 22",
+                    "%9 fractions: words 15 to 29, instructions 24 to 29", "%11: words 15 to 19, instructions 31 to 36"):
+            self.assertIn(tip, tips)
+        # Four loads, sums and result of three products, two rescaled operands and their sum, fractions, probabilities, indices.
+        self.assertEqual(len(tips), 4 + 6 + 3 + 3)
+        tiles = [one.text for one in drawn["tiles"].iterfind(f".//{svg}rect/{svg}title")]
+        self.assertEqual(len(tiles), 14)  # the MM of the published listing
+        self.assertIn("instruction 7: rows 4 to 4, columns 8 to 9", tiles)
+        rows = "".join(drawn["scales"].itertext())
+        self.assertIn("\u00b11.998 of \u00b17.938, 32 of 127 levels, one step 0.062500", rows)
+
+    def test_a_folder_that_cannot_be_made(self):
+        file = self.write("file", "")
+        self.refused("ga2", "explain", path_of("example_a"), "--output", file / "pictures", error="output-unwritable")
 
 
 class TextTest(Ga2Test):

@@ -12,7 +12,7 @@ import driver
 import small_model
 
 COMMANDS = ("embed", "inspect", "verify", "bench", "graph", "opt", "run", "export", "ops", "targets", "docs", "explain")
-GA2 = ("compile", "run", "asm", "disasm")
+GA2 = ("compile", "run", "explain", "asm", "disasm")
 # How each is called; `ga2` has commands of its own.
 CALLS = tuple((name,) for name in COMMANDS) + tuple(("ga2", name) for name in GA2)
 GRAPH = 'graph @f {\n  %x = input {name = "x"} : f32[2]\n  %y = abs %x : f32[2]\n  output %y {name = "y"}\n}\n'
@@ -143,7 +143,7 @@ class JsonTest(small_model.SmallModelTest):
             "run": (graph, "--input", "x=f32[2] [-1, 2]"), "export": (graph, "--output", self.scratch / "program"), "ops": (), "targets": (),
             "docs": ("--output", self.scratch / "docs"), "explain": ("utf8-invalid",)}
         attention = driver.ROOT / "tests" / "golden" / "ga2" / "example_a.json"
-        asked |= {"ga2 compile": (attention,), "ga2 run": (attention, "--trace"),
+        asked |= {"ga2 compile": (attention,), "ga2 run": (attention, "--trace"), "ga2 explain": (attention,),
                   "ga2 asm": (self.write("p.lst", "HALT\n"),), "ga2 disasm": (self.write("p.hex", "0" * 32),)}
         for call in CALLS:
             if call == ("verify",):

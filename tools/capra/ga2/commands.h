@@ -25,6 +25,10 @@ struct Ga2RunOptions : Ga2Options {
   bool trace = false;
 };
 
+struct Ga2ExplainOptions : Ga2Options {
+  std::string output;  ///< --output: a folder for the pictures; empty: none
+};
+
 /// A command that turns one form of a program into the other.
 struct Ga2TextOptions : OutputOptions {
   std::string file;
@@ -33,6 +37,7 @@ struct Ga2TextOptions : OutputOptions {
 
 Result<int> run_ga2_compile(const Ga2CompileOptions& options);
 Result<int> run_ga2_run(const Ga2RunOptions& options);
+Result<int> run_ga2_explain(const Ga2ExplainOptions& options);
 Result<int> run_ga2_asm(const Ga2TextOptions& options);
 Result<int> run_ga2_disasm(const Ga2TextOptions& options);
 

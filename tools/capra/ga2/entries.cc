@@ -26,8 +26,8 @@ CommandEntry entry(std::string name, std::string summary, Result<int> (*run)(con
           .run = [options, run] { return run(*options); }};
 }
 
-// Of a command that compiles, and one more.
-Entries graph_options(Ga2Options& options, OptionEntry last) {
+// Of every command that compiles.
+Entries graph_options(Ga2Options& options) {
   return {
       {.name = "file",
        .value = &options.file,
@@ -44,34 +44,49 @@ Entries graph_options(Ga2Options& options, OptionEntry last) {
        .takes = "TAG=V",
        .group = kInput,
        .text = "the range of a tagged tensor; repeatable"},
-      {.name = "--no-reuse",
-       .value = &options.no_reuse,
-       .group = kRunning,
-       .text = "every buffer keeps its place to the end"},
-      last,
   };
 }
 
+OptionEntry no_reuse(Ga2Options& options) {
+  return {.name = "--no-reuse",
+          .value = &options.no_reuse,
+          .group = kRunning,
+          .text = "every buffer keeps its place to the end"};
+}
+
 Entries compile_options(Ga2CompileOptions& options) {
-  return graph_options(options, {.name = "--output",
-                                 .value = &options.output,
-                                 .takes = "FILE",
-                                 .group = kOutput,
-                                 .text = "the program: .hex for words, .lst for the listing"});
+  Entries entries = graph_options(options);
+  entries.push_back(no_reuse(options));
+  entries.push_back({.name = "--output",
+                     .value = &options.output,
+                     .takes = "FILE",
+                     .group = kOutput,
+                     .text = "the program: .hex for words, .lst for the listing"});
+  return entries;
 }
 
 Entries run_options(Ga2RunOptions& options) {
-  Entries entries =
-      graph_options(options, {.name = "--input",
-                              .value = &options.inputs,
-                              .takes = "NAME=FILE",
-                              .group = kInput,
-                              .text = "rows as JSON, safetensors, or an array; default: `test` of "
-                                      "FILE"});
+  Entries entries = graph_options(options);
+  entries.push_back(no_reuse(options));
+  entries.push_back({.name = "--input",
+                     .value = &options.inputs,
+                     .takes = "NAME=FILE",
+                     .group = kInput,
+                     .text = "rows as JSON, safetensors, or an array; default: `test` of FILE"});
   entries.push_back({.name = "--trace",
                      .value = &options.trace,
                      .group = kOutput,
                      .text = "a line an instruction: cycle, operands, what it wrote"});
+  return entries;
+}
+
+Entries explain_options(Ga2ExplainOptions& options) {
+  Entries entries = graph_options(options);
+  entries.push_back({.name = "--output",
+                     .value = &options.output,
+                     .takes = "FOLDER",
+                     .group = kOutput,
+                     .text = "memory_map.svg, tiles.svg and scales.svg in this folder"});
   return entries;
 }
 
@@ -94,6 +109,9 @@ std::vector<CommandEntry> ga2_entries() {
                                compile_options),
       entry<Ga2RunOptions>("run", "a graph on the simulated chip", run_ga2_run,
                            "capra ga2 run attention.json --trace", run_options),
+      entry<Ga2ExplainOptions>(
+          "explain", "what the compiler decides, pass by pass", run_ga2_explain,
+          "capra ga2 explain attention.json --output pictures", explain_options),
       entry<Ga2TextOptions>(
           "asm", "a listing to words", run_ga2_asm,
           "capra ga2 asm attention.lst --output attention.hex",

@@ -1,5 +1,6 @@
 """capra ga2: its commands, their options, and programs as text and words; ga2_golden_test.py has all golden graphs."""
 
+import array
 import json
 import pathlib
 import re
@@ -59,6 +60,57 @@ class CompileTest(Ga2Test):
             self.refused("ga2", "compile", graph, "--calibrate", calib, "--range", bad, error="range-invalid")
         self.refused("ga2", "compile", graph, "--calibrate", self.write("c.json", "{}"), error="network-document")
         self.refused("ga2", "compile", graph, "--calibrate", self.write("c.json", "[]"), error="sample-invalid")
+
+    def test_graphs_as_text(self):
+        samples = golden("example_a")
+        calib = self.write("calib.json", json.dumps({"calib": samples["calib"], "test": samples["test"]}))
+        lines = ["graph @attention {"]
+        for node in samples["graph"]["nodes"]:
+            operands = " ".join(f"%v{i}" for i in node["ins"])
+            attributes = ""
+            if node["op"] in ("input", "output"):
+                attributes = f'{{name = "{node["name"]}"}}'
+            elif node["op"] == "concat":
+                attributes = "{axis = 0}"
+            elif node["op"] == "matmul":
+                attributes = f'{{transpose_b = {str(node["transpose_b"]).lower()}, factor = {node["scale"]!r}}}'
+            if node["op"] == "input":
+                attributes += f" : f64{node['shape']}"
+            name = "" if node["op"] == "output" else f"%v{node['id']} = "
+            lines.append(f"  {name}{node['op']} {operands} {attributes}")
+        graph = self.write("g.tir", "\n".join(lines) + "\n}\n")
+        found = self.document("ga2", "compile", graph, "--calibrate", calib)
+        for key in ("listing", "requant", "alloc_events", "ext_layout", "node_ints", "outputs"):
+            self.assertEqual(found[key], samples["expected"][key]["value"], key)
+        self.assertIn("cycles 484: ", self.out("ga2", "run", graph, "--calibrate", calib))
+        self.assertIn("PASS 6", self.out("ga2", "explain", graph, "--calibrate", calib))
+        self.refused("ga2", "compile", graph, error="sample-invalid")
+        self.refused("ga2", "compile", self.write("h.tir", "graph"), "--calibrate", calib, error="text-syntax")
+        tanh = self.write("t.tir", 'graph @t {\n  %x = input : f32[2, 2]\n  %y = tanh %x\n  output %y\n}\n')
+        self.refused("ga2", "compile", tanh, "--calibrate", calib, error="op-not-legal")
+        self.refused("ga2", "compile", path_of("example_a"), "--parameters", "p.safetensors", error="option-invalid")
+
+    def test_parameters_of_a_graph_as_text(self):
+        weights = array.array("f", [0.5, -0.25, 1, 2, 0.125, -1])
+        parameters = self.write("p.safetensors", driver.safetensors({"w": ("F32", [3, 2], weights.tobytes())}))
+        graph = self.write("g.tir", 'graph @g {\n  %x = input : f32[1, 3]\n  %w = parameter {path = "w"} : f32[3, 2]\n'
+                                    "  %y = matmul %x %w\n  output %y\n}\n")
+        calib = self.write("c.json", json.dumps([{"x": [[1, -2, 4]]}]))
+        run = ("ga2", "run", graph, "--calibrate", calib, "--input", "x=f32[1, 3] [[1, -2, 4]]")
+        found = self.document(*run, "--parameters", parameters)["outputs"]["y"]["floats"][0]
+        for value, wanted in zip(found, (1 * 0.5 - 2 * 1 + 4 * 0.125, -0.25 - 2 * 2 - 4)):
+            self.assertAlmostEqual(value, wanted, delta=8.25 / 127)
+        self.refused(*run, error="parameter-missing")
+
+    def test_a_fast_schedule_has_the_same_outputs(self):
+        for name in ("section1", "example_a", "six_layers"):
+            fast = self.document("ga2", "compile", path_of(name), "--schedule", "fast")
+            expected = golden(name)["expected"]
+            self.assertLessEqual(fast["cycles"], expected["cycles"]["value"])
+            self.assert_near(fast["outputs"], expected["outputs"]["value"], "outputs")
+        same = self.document("ga2", "compile", path_of("example_a"), "--schedule", "author")
+        self.assertEqual(same["listing"], golden("example_a")["expected"]["listing"]["value"])
+        self.refused("ga2", "run", path_of("example_a"), "--schedule", "slow", error="option-invalid")
 
     def test_bad_documents(self):
         self.refused("ga2", "compile", self.scratch / "none.json", error="file-not-found")

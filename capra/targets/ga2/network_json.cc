@@ -254,6 +254,13 @@ Result<std::vector<Sample>> read_list(const Json* list, const std::string& at) {
   return samples;
 }
 
+Result<std::optional<Sample>> read_test(const Json& document, const std::string& at) {
+  const Json* test = document.find("test");
+  if (test == nullptr || test->is_null()) return std::optional<Sample>();
+  CAPRA_ASSIGN(Sample sample, read_sample(*test, at + ", test"));
+  return std::optional<Sample>(std::move(sample));
+}
+
 }  // namespace
 
 Result<Matrix<double>> read_matrix(const Json& json, const std::string& at) {
@@ -275,19 +282,20 @@ Result<Matrix<double>> read_matrix(const Json& json, const std::string& at) {
   return matrix;
 }
 
-Result<std::vector<Sample>> read_samples(const Json& document, const std::string& at) {
+Result<SampleSet> read_samples(const Json& document, const std::string& at) {
   const Json* list = document.is_object() ? document.find("calib") : &document;
   if (list == nullptr) return malformed(at, "there is no member calib");
-  return read_list(list, at);
+  SampleSet samples;
+  CAPRA_ASSIGN(samples.calibration, read_list(list, at));
+  CAPRA_ASSIGN(samples.test, read_test(document, at));
+  return samples;
 }
 
 Result<CompileRequest> read_request(const Json& document, const std::string& at) {
   CompileRequest request;
   CAPRA_ASSIGN(request.network, read_network(document, at));
   CAPRA_ASSIGN(request.calibration, read_list(document.find("calib"), at));
-  if (const Json* test = document.find("test"); test != nullptr && !test->is_null()) {
-    CAPRA_ASSIGN(request.test, read_sample(*test, at + ", test"));
-  }
+  CAPRA_ASSIGN(request.test, read_test(document, at));
   CAPRA_ASSIGN(request.options, read_options(document.find("compile"), at + ", compile"));
   return request;
 }

@@ -25,8 +25,13 @@ struct CompileRequest {
 /// document.
 Result<CompileRequest> read_request(const Json& document, const std::string& at);
 
-/// Samples alone: a list of them, or an object with `calib`. Fails with `network-document`.
-Result<std::vector<Sample>> read_samples(const Json& document, const std::string& at);
+/// Samples alone: a list of them, or an object with `calib`, and where it is there `test`.
+struct SampleSet {
+  std::vector<Sample> calibration;
+  std::optional<Sample> test = {};
+};
+/// Fails with `network-document`.
+Result<SampleSet> read_samples(const Json& document, const std::string& at);
 /// A list of rows of numbers. Fails with `network-document`.
 Result<Matrix<double>> read_matrix(const Json& json, const std::string& at);
 

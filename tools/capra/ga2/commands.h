@@ -10,9 +10,11 @@ namespace capra::driver {
 
 /// A command that compiles a graph for the chip.
 struct Ga2Options : OutputOptions {
-  std::string file;       ///< a graph document
-  std::string calibrate;  ///< --calibrate: a file with the samples; empty: those of the document
+  std::string file;        ///< a graph document, or FILE.tir
+  std::string parameters;  ///< --parameters: a safetensors file with those of FILE.tir; empty: none
+  std::string calibrate;   ///< --calibrate: a file with the samples; empty: those of the document
   std::vector<std::string> ranges;  ///< --range: TAG=V
+  std::string schedule = "author";
   bool no_reuse = false;
 };
 

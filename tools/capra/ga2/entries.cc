@@ -32,13 +32,18 @@ Entries graph_options(Ga2Options& options) {
       {.name = "file",
        .value = &options.file,
        .takes = "FILE",
-       .text = "a graph as JSON",
+       .text = "a graph as JSON, or FILE.tir",
        .is_needed = true},
+      {.name = "--parameters",
+       .value = &options.parameters,
+       .takes = "FILE",
+       .group = kInput,
+       .text = "safetensors with the parameters of FILE.tir"},
       {.name = "--calibrate",
        .value = &options.calibrate,
        .takes = "FILE",
        .group = kInput,
-       .text = "JSON with the samples that choose the scales; default: those of FILE"},
+       .text = "JSON with samples that choose the scales; default: those of FILE"},
       {.name = "--range",
        .value = &options.ranges,
        .takes = "TAG=V",
@@ -47,16 +52,22 @@ Entries graph_options(Ga2Options& options) {
   };
 }
 
-OptionEntry no_reuse(Ga2Options& options) {
-  return {.name = "--no-reuse",
-          .value = &options.no_reuse,
-          .group = kRunning,
-          .text = "every buffer keeps its place to the end"};
+// Of those that take the program as it is made.
+void add_program_options(Entries& entries, Ga2Options& options) {
+  entries.push_back({.name = "--no-reuse",
+                     .value = &options.no_reuse,
+                     .group = kRunning,
+                     .text = "every buffer keeps its place to the end"});
+  entries.push_back({.name = "--schedule",
+                     .value = &options.schedule,
+                     .takes = "NAME",
+                     .group = kRunning,
+                     .text = "author: in the graph's order (default); fast: fewer cycles"});
 }
 
 Entries compile_options(Ga2CompileOptions& options) {
   Entries entries = graph_options(options);
-  entries.push_back(no_reuse(options));
+  add_program_options(entries, options);
   entries.push_back({.name = "--output",
                      .value = &options.output,
                      .takes = "FILE",
@@ -67,7 +78,7 @@ Entries compile_options(Ga2CompileOptions& options) {
 
 Entries run_options(Ga2RunOptions& options) {
   Entries entries = graph_options(options);
-  entries.push_back(no_reuse(options));
+  add_program_options(entries, options);
   entries.push_back({.name = "--input",
                      .value = &options.inputs,
                      .takes = "NAME=FILE",

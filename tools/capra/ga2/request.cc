@@ -4,8 +4,14 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <utility>
 
+#include "capra/base/buffer.h"
 #include "capra/base/number_text.h"
+#include "capra/ir/text.h"
+#include "capra/ir/verify.h"
+#include "capra/ops/all_ops.h"
+#include "capra/targets/ga2/lower/lower.h"
 #include "capra/targets/ga2/program_json.h"
 
 namespace capra::driver {
@@ -23,14 +29,46 @@ Status add_range(const std::string& text, ga2::TaggedRanges& ranges) {
   return {};
 }
 
+Result<ga2::Schedule> schedule_called(const std::string& name) {
+  if (name == "author") return ga2::Schedule::Author;
+  if (name == "fast") return ga2::Schedule::Fast;
+  return fail("option-invalid", "there is no schedule '" + name + "'", "--schedule",
+              "use author (the order of the graph) or fast");
+}
+
+// A graph as text, without samples.
+Result<ga2::CompileRequest> lowered_request(const Ga2Options& options) {
+  CAPRA_ASSIGN(const std::string text, read_file(options.file));
+  CAPRA_ASSIGN(const Graph graph, parse_graph(text, all_ops(), options.file));
+  CAPRA_TRY(verify(graph));
+  CAPRA_ASSIGN(const Parameters parameters, read_parameters(options.parameters));
+  CAPRA_ASSIGN(ga2::Lowered lowered, ga2::lower(graph, parameters));
+  ga2::CompileRequest request;
+  request.network = std::move(lowered.network);
+  return request;
+}
+
+Result<ga2::CompileRequest> read_graph_file(const Ga2Options& options) {
+  if (options.file.ends_with(".tir")) return lowered_request(options);
+  if (!options.parameters.empty()) {
+    return fail("option-invalid", "the graph has its weights in it", "--parameters",
+                "give parameters with FILE.tir");
+  }
+  CAPRA_ASSIGN(const Json document, read_json_file(options.file));
+  return ga2::read_request(document, options.file);
+}
+
 }  // namespace
 
 Result<ga2::CompileRequest> open_request(const Ga2Options& options) {
-  CAPRA_ASSIGN(const Json document, read_json_file(options.file));
-  CAPRA_ASSIGN(ga2::CompileRequest request, ga2::read_request(document, options.file));
+  CAPRA_ASSIGN(const ga2::Schedule schedule, schedule_called(options.schedule));
+  CAPRA_ASSIGN(ga2::CompileRequest request, read_graph_file(options));
+  request.options.schedule = schedule;
   if (!options.calibrate.empty()) {
-    CAPRA_ASSIGN(const Json samples, read_json_file(options.calibrate));
-    CAPRA_ASSIGN(request.calibration, ga2::read_samples(samples, options.calibrate));
+    CAPRA_ASSIGN(const Json document, read_json_file(options.calibrate));
+    CAPRA_ASSIGN(ga2::SampleSet samples, ga2::read_samples(document, options.calibrate));
+    request.calibration = std::move(samples.calibration);
+    if (samples.test) request.test = std::move(samples.test);
   }
   for (const std::string& range : options.ranges) {
     CAPRA_TRY(add_range(range, request.options.ranges));

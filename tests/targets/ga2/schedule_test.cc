@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -69,6 +70,56 @@ TEST(FastSchedule, GivesTheOutputsOfRandomGraphs) {
           << case_kind_name(kind) << " " << seed;
     }
   }
+}
+
+int64_t count_of(const Program& program, std::string_view mnemonic) {
+  return std::ranges::count_if(program.instructions, [&](const Instruction& one) {
+    return std::visit([&]<class T>(const T&) { return T::kMnemonic == mnemonic; }, one);
+  });
+}
+
+Matrix<double> filled(Extents shape, double step) {
+  Matrix<double> matrix(shape.rows, shape.columns);
+  for (size_t i = 0; i < matrix.values.size(); ++i) {
+    matrix.values[i] = step * static_cast<double>(i * 7 % 11) - 3 * step;
+  }
+  return matrix;
+}
+
+// x w + bias, with a product that nothing uses, an equal weight, two outputs of one tensor, one of
+// a row of it, an argmax of a softmax that nothing else reads, and an input of which two rows are
+// used.
+TEST(FastSchedule, LeavesOutWhatNoOutputNeeds) {
+  Network network;
+  const NodeIndex x = *network.input("x", {4, 8});
+  const NodeIndex tall = *network.input("tall", {40, 8});
+  const NodeIndex w = *network.weight("w", filled({8, 6}, 0.2));
+  const NodeIndex same = *network.weight("same", filled({8, 6}, 0.2));
+  const NodeIndex bias = *network.weight("bias", filled({4, 6}, 0.5));
+  const NodeIndex product = *network.matmul(x, w);
+  (void)*network.matmul(x, w, false, 0.5);
+  const NodeIndex sum = *network.add(product, bias);
+  (void)*network.output(sum, "sum");
+  (void)*network.output(sum, "again");
+  (void)*network.output(*network.slice_rows(sum, 2, 1), "row");
+  const NodeIndex two = *network.slice_rows(tall, 38, 2);
+  const NodeIndex scores = *network.matmul(two, same);
+  (void)*network.output(*network.argmax(*network.softmax(scores)), "place");
+  const Sample sample{{"x", filled({4, 8}, 0.3)}, {"tall", filled({40, 8}, 0.1)}};
+  const std::vector<Sample> samples{sample};
+  EXPECT_EQ(schedule_problems(network, samples, {}, sample), Problems());
+
+  const Result<Program> fast = compile(network, samples, {.schedule = Schedule::Fast});
+  ASSERT_TRUE(fast.ok());
+  // The last 2 rows of `tall`, x, w once and the bias.
+  ASSERT_EQ(count_of(*fast, "LD"), 1);
+  EXPECT_EQ(std::get<Load>(fast->instructions[0]), (Load{0, 38 * 8, 2 * 8 + 32 + 48 + 24}));
+  EXPECT_EQ(count_of(*fast, "MM"), 4);
+  EXPECT_EQ(count_of(*fast, "SM"), 0);
+  EXPECT_EQ(count_of(*fast, "AMAX"), 2);
+  // Two of products and one of the sum's first operand.
+  EXPECT_EQ(count_of(*fast, "RQ"), 3);
+  EXPECT_EQ(count_of(*fast, "ST"), 1);
 }
 
 TEST(FastSchedule, HasItsCyclesInTheDocs) {

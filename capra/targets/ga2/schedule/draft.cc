@@ -43,6 +43,7 @@ class Drafter {
   Result<Draft> run() {
     find_streamed();
     measure_buffers();
+    find_rescaled();
     CAPRA_TRY(check_packed());
     for (NodeIndex i = 0; i < network().size(); ++i) {
       if (!rows(i).empty()) CAPRA_TRY(emit(i));
@@ -135,6 +136,21 @@ class Drafter {
         NodeIndex& last = buffer(operand).last_reader;
         last = std::max(last, at_end ? kNever : i);
       }
+    }
+  }
+
+  // A weight that only one sum reads stands outside at the sum's scale.
+  void find_rescaled() {
+    std::vector<int64_t> readers(network().nodes().size());
+    for (NodeIndex i = 0; i < network().size(); ++i) {
+      if (rows(i).empty()) continue;
+      for (const NodeIndex operand : operands(i)) ++readers[static_cast<size_t>(operand)];
+    }
+    for (const Requantizer& one : graph_.requantizers) {
+      if (!one.operand || rows(one.node).empty()) continue;
+      const NodeIndex term = operands(one.node)[static_cast<size_t>(*one.operand)];
+      if (node(term).op != NodeOp::Weight || is_packed(term)) continue;
+      if (readers[static_cast<size_t>(term)] == 1) rescaled_[term] = one.factor;
     }
   }
 
@@ -320,7 +336,7 @@ class Drafter {
         break;
       }
       const Requantizer* by = requantizer(index, static_cast<int64_t>(i));
-      if (by == nullptr || !changes_levels(*by)) continue;
+      if (by == nullptr || !changes_levels(*by) || rescaled_.contains(terms[i])) continue;
       Spot rescaled = sources[i];
       if (is_twice || !ends_with(terms[i], index)) {
         rescaled = result_is_free ? spot(index, first) : Spot{new_block(len), 0};
@@ -354,7 +370,11 @@ class Drafter {
         source.pieces.push_back({packed->second, 0, 0, source.words});
       } else {
         if (node(i).op == NodeOp::Weight) {
-          source.contents = words_of(stored_levels(node(i), graph_.plan.scales, i, false));
+          Matrix<int32_t> levels = stored_levels(node(i), graph_.plan.scales, i, false);
+          if (const auto by = rescaled_.find(i); by != rescaled_.end()) {
+            for (int32_t& level : levels.values) level = requantize(level, by->second, false);
+          }
+          source.contents = words_of(levels);
         }
         const RowRange own = rows_in_memory(i);
         const Spot at = spot(i, own.begin);
@@ -409,6 +429,7 @@ class Drafter {
   std::vector<Streamed> streamed_;
   std::vector<int64_t> stored_;  // by node: its place in streamed_
   std::map<NodeIndex, int64_t> packed_;
+  std::map<NodeIndex, Multiplier> rescaled_;  // weights
   std::vector<DraftInstruction> stores_;
   std::vector<Source> sources_;
 };

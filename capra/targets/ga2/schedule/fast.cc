@@ -114,12 +114,20 @@ class Finisher {
   const std::array<Spot, 3>* spots_ = nullptr;
 };
 
-Result<Program> scheduled(const ScheduledGraph& graph, const DraftOptions& options,
-                          int64_t external_words) {
+struct Scheduled {
+  Program program;
+  bool has_fewest_loads;
+};
+
+Result<Scheduled> scheduled(const ScheduledGraph& graph, const DraftOptions& options,
+                            int64_t external_words) {
   CAPRA_ASSIGN(Draft draft, draft_program(graph, options));
   CAPRA_ASSIGN(MemoryPlan plan, plan_memory(draft));
+  const bool has_fewest_loads = plan.loads.size() <= fewest_loads(plan);
   Program program = Finisher(graph, std::move(draft), std::move(plan)).run(options.stores_at_end);
-  if (program.external_words <= external_words) return program;
+  if (program.external_words <= external_words) {
+    return Scheduled{std::move(program), has_fewest_loads};
+  }
   return fail("memory-full",
               "external memory is full (" + number_text(program.external_words) + " words)");
 }
@@ -147,18 +155,15 @@ Result<Program> compile_fast(const Network& network, const ScalePlan& plan, cons
   };
   Result<Program> best = fail("memory-full", "no schedule fits");
   for (const DraftOptions& options : kOptions) {
-    Result<Program> program = scheduled(graph, options, external_words);
-    if (!program.ok()) {
-      if (!best.ok()) best = std::move(program);
+    Result<Scheduled> found = scheduled(graph, options, external_words);
+    if (!found.ok()) {
+      if (!best.ok()) best = fail(found.error());
       continue;
     }
     const bool is_better =
-        !best.ok() || cost(program->instructions).total < cost(best->instructions).total;
-    const auto loads = std::ranges::count_if(program->instructions, [](const Instruction& one) {
-      return std::holds_alternative<Load>(one);
-    });
-    if (is_better) best = std::move(program);
-    if (loads <= 1 && options.stores_at_end) break;
+        !best.ok() || cost(found->program.instructions).total < cost(best->instructions).total;
+    if (is_better) best = std::move(found->program);
+    if (found->has_fewest_loads && options.stores_at_end) break;
   }
   if (!best.ok()) return best;
   best->schedule = Schedule::Fast;

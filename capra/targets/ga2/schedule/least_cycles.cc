@@ -44,7 +44,10 @@ class Bound {
     for (const Requantizer& one : requantizers) {
       if (one.operand && !changes_levels(one)) continue;
       const bool again = one.operand == 1 && node.operands[0] == node.operands[1];
-      if (!again) spend(Requantize{.len = len});
+      const bool is_known =
+          one.operand &&
+          network_.node(node.operands[static_cast<size_t>(*one.operand)]).op == NodeOp::Weight;
+      if (!again && !is_known) spend(Requantize{.len = len});
     }
     switch (node.op) {
       case NodeOp::Input:
@@ -88,8 +91,10 @@ class Bound {
     const NetworkNode& node = network_.node(index);
     for (const bool transposed : {false, true}) {
       const Matrix<int32_t> levels = stored_levels(node, plan_.scales, index, transposed);
-      if (!weights_.insert({levels.rows, levels.values}).second) return;
+      if (weights_.contains({levels.rows, levels.values})) return;
     }
+    const Matrix<int32_t> levels = stored_levels(node, plan_.scales, index, false);
+    weights_.insert({levels.rows, levels.values});
     const RowRange& rows = needs_.rows[static_cast<size_t>(index)];
     loaded_ += rows.count() * node.shape.columns;
   }

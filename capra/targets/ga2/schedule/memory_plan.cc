@@ -36,8 +36,9 @@ class Walk {
       released_.clear();
       const auto& spots = draft_.instructions[now_].spots;
       // Operands come before the result, which is the first.
-      for (size_t k = spots.size(); k-- > 0;) {
-        const Status status = spots[k].block < 0 ? Status{} : ready(spots[k].block);
+      for (size_t k = 0; k < spots.size(); ++k) {
+        const int64_t index = spots[(k + 1) % spots.size()].block;
+        const Status status = index < 0 ? Status{} : ready(index);
         if (!status.ok()) {
           outcome_.failure = status.error();
           return std::move(outcome_);
@@ -169,11 +170,13 @@ class Walk {
   Outcome outcome_;
 };
 
-Result<MemoryPlan> search(const Draft& draft, bool loads_at_the_end) {
+// Lower limits only make more loads: one of more than `most_loads` ends the search.
+Result<MemoryPlan> search(const Draft& draft, bool loads_at_the_end, size_t most_loads) {
   std::vector<int64_t> limits;
   std::optional<Diagnostic> first_failure;
   for (int walk = 0; walk < kMostWalks; ++walk) {
     Outcome outcome = Walk(draft, limits, loads_at_the_end).run();
+    if (outcome.plan.loads.size() > most_loads) break;
     if (!outcome.failure) return std::move(outcome.plan);
     if (!first_failure) first_failure = outcome.failure;
     size_t loads = outcome.plan.loads.size();
@@ -182,15 +185,24 @@ Result<MemoryPlan> search(const Draft& draft, bool loads_at_the_end) {
     limits.resize(loads, std::numeric_limits<int64_t>::max());
     limits.back() = std::max<int64_t>(1, outcome.plan.loads[loads - 1].words - outcome.missing);
   }
-  return fail(*first_failure);
+  return first_failure ? fail(*first_failure) : fail("memory-full", "no plan has so few loads");
 }
 
 }  // namespace
 
+size_t fewest_loads(const MemoryPlan& plan) {
+  int64_t words = 0;
+  for (const LoadRun& one : plan.loads) words += one.words;
+  return static_cast<size_t>((words + kScratchpadWords - 1) / kScratchpadWords);
+}
+
 Result<MemoryPlan> plan_memory(const Draft& draft) {
-  Result<MemoryPlan> plan = search(draft, false);
-  // What is made and what is loaded then share fewer borders.
-  return plan.ok() ? std::move(plan) : search(draft, true);
+  Result<MemoryPlan> plan = search(draft, false, std::numeric_limits<size_t>::max());
+  if (plan.ok() && plan->loads.size() <= fewest_loads(*plan)) return plan;
+  // With loads at the other end, what they leave is in fewer pieces.
+  const size_t fewer = plan.ok() ? plan->loads.size() - 1 : std::numeric_limits<size_t>::max();
+  Result<MemoryPlan> other = search(draft, true, fewer);
+  return other.ok() ? std::move(other) : std::move(plan);
 }
 
 }  // namespace capra::ga2

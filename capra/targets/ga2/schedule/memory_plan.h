@@ -23,6 +23,9 @@ struct MemoryPlan {
   int64_t high_water = 0;
 };
 
+/// No plan that loads the same words has fewer loads.
+size_t fewest_loads(const MemoryPlan& plan);
+
 /// Loads as much at once as leaves room for what is made before it is used; where that fails, the
 /// loads before it get less. Fails with `memory-full`.
 Result<MemoryPlan> plan_memory(const Draft& draft);

@@ -98,22 +98,27 @@ class Cases {
   size_t count_ = 0;
 };
 
-// A golden file that holds a run: its program, with reuse of buffers and where it fits without.
-Status add_golden(Cases& cases, const std::filesystem::path& path) {
+// A golden file that holds a run: its program; of the author's schedule also without reuse of
+// buffers, where it fits.
+Status add_golden(Cases& cases, const std::filesystem::path& path, Schedule schedule) {
   const std::string name = path.stem().string();
   CAPRA_ASSIGN(const Json file, read_json_file(path.string()));
   const Json* expected = file.find("expected");
   if (expected == nullptr || expected->find("listing") == nullptr) return {};
   CAPRA_ASSIGN(CompileRequest request, read_request(file, name));
+  request.options.schedule = schedule;
+  const bool is_fast = schedule == Schedule::Fast;
   for (const bool reuse : {true, false}) {
     request.options.reuse = reuse;
+    if (is_fast && !reuse) break;
     const Result<Program> program = compile(request.network, request.calibration, request.options);
     if (!program.ok()) {
       if (!reuse && program.error().code == "memory-full") continue;
       return fail(program.error());
     }
     CAPRA_ASSIGN(const std::vector<uint32_t> image, external_image(*program, *request.test));
-    CAPRA_TRY(cases.add(reuse ? name : name + "_noreuse", program->instructions, image));
+    const char* suffix = is_fast ? "_fast" : reuse ? "" : "_noreuse";
+    CAPRA_TRY(cases.add(name + suffix, program->instructions, image));
   }
   return {};
 }
@@ -166,7 +171,9 @@ Status write_cases(const std::string& golden, const std::string& out, int64_t ra
     paths.push_back(entry.path());
   }
   std::ranges::sort(paths);
-  for (const std::filesystem::path& path : paths) CAPRA_TRY(add_golden(cases, path));
+  for (const std::filesystem::path& path : paths) {
+    CAPRA_TRY(add_golden(cases, path, Schedule::Author));
+  }
   CAPRA_TRY(add_illegal_ones(cases));
   std::mt19937_64 random(2);
   const RandomProgram shapes = every_shape(random);
@@ -174,6 +181,9 @@ Status write_cases(const std::string& golden, const std::string& out, int64_t ra
   for (int64_t i = 0; i < random_count; ++i) {
     const RandomProgram program = random_program(random);
     CAPRA_TRY(cases.add(fmt::format("random_{:03}", i), program.instructions, program.external));
+  }
+  for (const std::filesystem::path& path : paths) {
+    CAPRA_TRY(add_golden(cases, path, Schedule::Fast));
   }
   CAPRA_TRY(cases.finish());
   fmt::print("{} programs\n", cases.count());

@@ -1,6 +1,6 @@
-"""Programs on the chip, in one of its simulators: every golden program with and without reuse of buffers, random ones
-over all instructions (`--programs`), and some that the chip must refuse. What they leave in both memories and the five
-counters are those of the compiler's simulator; cycle totals are those of the golden files as well."""
+"""Programs on the chip, in one of its simulators: every golden program with and without reuse of buffers and of the fast
+schedule, random ones over all instructions (`--programs`), and some that the chip must refuse. What they leave in both
+memories and the five counters are those of the compiler's simulator; cycle totals are those of the golden files as well."""
 
 import json
 import pathlib

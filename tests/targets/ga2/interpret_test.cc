@@ -49,6 +49,22 @@ TEST(Stages, TolerateOneLevelAndTwoOfASum) {
   EXPECT_EQ(problems(3, -3), std::vector<std::string>{sum});
 }
 
+// An index may be larger than a level.
+TEST(Run, IndicesAreWholeWords) {
+  Network network;
+  const NodeIndex x = *network.input("x", {1, 300});
+  const NodeIndex largest = *network.argmax(x);
+  ASSERT_TRUE(network.output(largest, "index").ok());
+  Sample sample = {{"x", Matrix<double>(1, 300)}};
+  sample["x"].at(0, 250) = 1;
+  const auto program = compile(network, std::vector<Sample>{sample});
+  ASSERT_TRUE(program.ok()) << to_text(program.error());
+  const auto ran = run(*program, sample);
+  ASSERT_TRUE(ran.ok()) << to_text(ran.error());
+  EXPECT_EQ(ran->outputs.at("index").integers.values, std::vector<int32_t>{250});
+  EXPECT_EQ(ran->outputs.at("index").values.values, std::vector<double>{250});
+}
+
 // Where the operands of a sum reach 127 steps each, their sum is cut in the reading as on the chip.
 TEST(Interpreter, CutsSums) {
   const Program program = doubled();

@@ -56,6 +56,12 @@ TEST(Machine, EachUnitCountsItsOwnCycles) {
   EXPECT_EQ(cost(Unpack{.len = 5}), (Counters{49, 0, 0, 47, 1}));
 }
 
+TEST(Machine, StopsAtTheFirstHalt) {
+  const Machine machine = after({Halt{}, Load{0, 0, 4}}, {1, 2, 3, 4});
+  EXPECT_EQ(machine.counters(), (Counters{2, 0, 0, 0, 0}));
+  EXPECT_EQ(spad(machine, 0, 4), (std::vector<int32_t>{0, 0, 0, 0}));
+}
+
 TEST(Machine, LoadsAndStores) {
   const Machine machine = after({Load{7, 1, 3}, Store{8, 100, 2}}, {9, -1, 2, 300});
   EXPECT_EQ(spad(machine, 6, 5), (std::vector<int32_t>{0, -1, 2, 300, 0}));

@@ -46,6 +46,9 @@ TEST(Request, IsRefusedByName) {
       refusal(product(R"("calib": [{"x": [[1, 2], [3, 4]]}], "compile": {"ranges": {"y": -1}})")),
       "range-invalid");
   EXPECT_EQ(
+      refusal(product(R"("calib": [{"x": [[1, 2], [3, 4]]}], "compile": {"ranges": {"y": 0}})")),
+      "range-invalid");
+  EXPECT_EQ(
       refusal(product(R"("calib": [{"x": [[1, 2], [3, 4]]}], "compile": {"ranges": {"y": 1e30}})")),
       "multiplier-out-of-range");
   for (const char* text :
@@ -56,6 +59,27 @@ TEST(Request, IsRefusedByName) {
         R"({"graph": {"nodes": [{"op": "input", "name": "x", "shape": [1, 1]},
                                                    {"op": "relu", "ins": [0], "shape": [1, 2]}]}})"}) {
     EXPECT_EQ(refusal(text), "network-document") << text;
+  }
+}
+
+TEST(Request, WeightsHave8BitsWhereNothingIsSaid) {
+  const Result<CompileRequest> request = read(product(R"("calib": [])"));
+  ASSERT_TRUE(request.ok()) << to_text(request.error());
+  EXPECT_EQ(request->network.node(1).bits, 8);
+}
+
+TEST(Sample, IsFinite) {
+  Network network;
+  ASSERT_TRUE(network.input("x", {1, 2}).ok());
+  for (const double value :
+       {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity(),
+        std::numeric_limits<double>::quiet_NaN()}) {
+    Sample sample = {{"x", Matrix<double>(1, 2)}};
+    EXPECT_TRUE(check_sample(network, sample, "s").ok());
+    sample["x"].at(0, 1) = value;
+    const Status status = check_sample(network, sample, "s");
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, "sample-invalid");
   }
 }
 
@@ -72,11 +96,55 @@ TEST(Network, RefusesWhatHasNoMeaning) {
   EXPECT_FALSE(network.slice_rows(0, -1, 1).ok());
   EXPECT_FALSE(network.matmul(0, 0).ok());
   EXPECT_FALSE(network.matmul(0, 0, true, std::numeric_limits<double>::quiet_NaN()).ok());
+  for (const double value :
+       {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+    Matrix<double> weights(1, 2);
+    weights.at(0, 1) = value;
+    EXPECT_FALSE(network.weight("w", weights).ok());
+  }
   ASSERT_TRUE(network.argmax(0).ok());
   EXPECT_FALSE(network.relu(1).ok());
   ASSERT_TRUE(network.output(1, "o").ok());
   EXPECT_FALSE(network.output(2, "p").ok());
   EXPECT_EQ(network.size(), 3);
+}
+
+// As published: buffers are released after instructions, and a view is none.
+TEST(Compile, KeepsABufferWhoseLastUseIsAView) {
+  Network network;
+  const NodeIndex x = *network.input("x", {1, 2});
+  const NodeIndex w = *network.weight("w", Matrix<double>(2, 2));
+  const NodeIndex y = *network.matmul(x, w);
+  const NodeIndex unused = *network.relu(y);
+  ASSERT_TRUE(network.output(x, "o").ok());
+  const std::vector<Sample> samples = {{{"x", Matrix<double>(1, 2)}}};
+  const Result<Program> program = compile(network, samples);
+  ASSERT_TRUE(program.ok()) << to_text(program.error());
+  EXPECT_FALSE(program->addresses[static_cast<size_t>(x)].has_value());
+  EXPECT_FALSE(program->addresses[static_cast<size_t>(w)].has_value());
+  EXPECT_TRUE(program->addresses[static_cast<size_t>(unused)].has_value());
+}
+
+TEST(Compile, SumsUpTo64Terms) {
+  for (const int64_t terms : {64, 65}) {
+    Network network;
+    const NodeIndex x = *network.input("x", {1, terms});
+    const NodeIndex w = *network.weight("w", Matrix<double>(terms, 1));
+    const NodeIndex y = *network.matmul(x, w);
+    ASSERT_TRUE(network.output(y, "y").ok());
+    const std::vector<Sample> samples = {{{"x", Matrix<double>(1, terms)}}};
+    EXPECT_EQ(compile(network, samples).ok(), terms == 64);
+  }
+}
+
+TEST(Compile, TakesExternalMemoryToItsLastWord) {
+  Network network;
+  const NodeIndex x = *network.input("x", {2, 3});
+  ASSERT_TRUE(network.output(x, "o").ok());
+  const std::vector<Sample> samples = {{{"x", Matrix<double>(2, 3)}}};
+  EXPECT_TRUE(compile(network, samples, {.external_words = 12}).ok());
+  EXPECT_EQ(compile(network, samples, {.external_words = 11}).error().message,
+            "external memory is full (12 words)");
 }
 
 // A range set from outside changes the scale of its tensor and of its group.

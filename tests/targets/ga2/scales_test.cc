@@ -1,0 +1,56 @@
+// Scales where rules meet, as the published planner has them: pins go by the order of nodes, and of
+// one softmax the scores' comes first.
+#include "capra/targets/ga2/quantize/scales.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace capra::ga2 {
+namespace {
+
+Sample row(std::vector<double> values) {
+  Matrix<double> matrix(1, std::ssize(values));
+  matrix.values = std::move(values);
+  return {{"x", std::move(matrix)}};
+}
+
+ScalePlan plan(const Network& network, std::vector<double> values) {
+  const std::vector<Sample> samples = {row(std::move(values))};
+  return *plan_scales(network, samples, {});
+}
+
+TEST(Scales, TheLaterPinOfAGroupStands) {
+  Network network;
+  const NodeIndex x = *network.input("x", {1, 2});
+  const NodeIndex first = *network.softmax(x);
+  const NodeIndex second = *network.softmax(first);
+  const ScalePlan found = plan(network, {1, 2});
+  EXPECT_EQ(found.scales[static_cast<size_t>(x)], 1.0 / 16);
+  EXPECT_EQ(found.scales[static_cast<size_t>(first)], 1.0 / 16);
+  EXPECT_EQ(found.scales[static_cast<size_t>(second)], 1.0 / 127);
+}
+
+TEST(Scales, ScoresBesideTheirSoftmaxHaveItsScale) {
+  Network network;
+  const NodeIndex x = *network.input("x", {1, 2});
+  const NodeIndex probabilities = *network.softmax(x);
+  const NodeIndex both = *network.concat_rows(x, probabilities);
+  const ScalePlan found = plan(network, {0.25, 0.5});
+  for (const NodeIndex node : {x, probabilities, both}) {
+    EXPECT_EQ(found.scales[static_cast<size_t>(node)], 1.0 / 127) << node;
+  }
+}
+
+TEST(Scales, ScoresThatFitAreNotSaidToSaturate) {
+  Network network;
+  const NodeIndex x = *network.input("x", {1, 2});
+  ASSERT_TRUE(network.softmax(x).ok());
+  EXPECT_EQ(plan(network, {127.0 / 16, 0}).notes, std::vector<std::string>());
+  const std::vector<std::string> kNotes = {
+      "node 0: scores reach 7.94, above the softmax input range of 7.94: they will saturate"};
+  EXPECT_EQ(plan(network, {std::nextafter(127.0 / 16, 8), 0}).notes, kNotes);
+}
+
+}  // namespace
+}  // namespace capra::ga2

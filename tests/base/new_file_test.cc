@@ -18,12 +18,12 @@ namespace {
 
 class Unfinished : public ::testing::Test {
  protected:
-  std::string path(const char* name) const { return folder_.path() + "/" + name; }
+  std::string path(const char* name) const { return place.path() + "/" + name; }
   int64_t entries() const {
-    return std::distance(std::filesystem::directory_iterator(folder_.path()), {});
+    return std::distance(std::filesystem::directory_iterator(place.path()), {});
   }
 
-  TempFolder folder_;
+  TempFolder place;
 };
 
 TEST_F(Unfinished, FilesAndFoldersAreRemovedWithAllThatIsInThem) {
@@ -77,7 +77,7 @@ extern "C" void remove_and_look(int) {
 
 // A signal may come between making something and remembering it.
 TEST_F(Unfinished, ASignalAtAnyTimeRemovesAll) {
-  watched = ::open(folder_.path().c_str(), O_RDONLY | O_DIRECTORY);
+  watched = ::open(place.path().c_str(), O_RDONLY | O_DIRECTORY);
   ASSERT_GE(watched, 0);
   const auto before = std::signal(SIGALRM, remove_and_look);
   constexpr itimerval kOften{{0, 100}, {0, 100}};  // every 100 microseconds

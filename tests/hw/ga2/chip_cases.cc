@@ -1,4 +1,5 @@
-// Writes programs for the chip and what the simulator ends with.
+// Writes programs for the chip and what the simulator ends with: those of the golden files and of
+// the published battery, random ones, and some that the chip must refuse.
 //   chip_cases GOLDEN OUT COUNT   GOLDEN: the folder of golden files; COUNT: how many random
 //   programs
 // OUT gets what hw/ga2/bench/chip_bench.sv reads, and expected.txt, which is what it should write.
@@ -6,6 +7,7 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <string>
 #include <utility>
@@ -13,15 +15,25 @@
 
 #include <fmt/format.h>
 
-#include "capra/base/new_file.h"
 #include "capra/io/json.h"
 #include "capra/targets/ga2/isa/encoding.h"
 #include "capra/targets/ga2/network_json.h"
 #include "capra/targets/ga2/sim/run.h"
 #include "tests/hw/ga2/chip_programs.h"
+#include "tests/targets/ga2/battery/random_network.h"
 
 namespace capra::ga2 {
 namespace {
+
+// Without what the library does for a file that must appear whole: nobody reads these before they
+// are all there.
+Status write_text(const std::string& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) return fail("file-unwritable", "cannot write " + path);
+  return {};
+}
 
 // Cases as they are written, in order.
 class Cases {
@@ -46,8 +58,8 @@ class Cases {
   }
 
   Status finish() const {
-    CAPRA_TRY(write_file(folder_ + "/cases.txt", list_));
-    return write_file(folder_ + "/expected.txt", expected_);
+    CAPRA_TRY(write_text(folder_ + "/cases.txt", list_));
+    return write_text(folder_ + "/expected.txt", expected_);
   }
 
   size_t count() const { return count_; }
@@ -66,12 +78,12 @@ class Cases {
       fmt::format_to(std::back_inserter(hex), "{:08x}{:08x}{:08x}{:08x}\n", words[i + 3],
                      words[i + 2], words[i + 1], words[i]);
     }
-    CAPRA_TRY(write_file(folder_ + "/" + name + "/program.hex", hex));
+    CAPRA_TRY(write_text(folder_ + "/" + name + "/program.hex", hex));
     hex.clear();
     for (const uint32_t word : external) {
       fmt::format_to(std::back_inserter(hex), "{:08x}\n", word);
     }
-    CAPRA_TRY(write_file(folder_ + "/" + name + "/external.hex", hex));
+    CAPRA_TRY(write_text(folder_ + "/" + name + "/external.hex", hex));
     expect(name, end, program.size() - 1, machine);
     return {};
   }
@@ -98,29 +110,45 @@ class Cases {
   size_t count_ = 0;
 };
 
-// A golden file that holds a run: its program; of the author's schedule also without reuse of
-// buffers, where it fits.
-Status add_golden(Cases& cases, const std::filesystem::path& path, Schedule schedule) {
+// A graph's program on its test sample.
+Status add_graph(Cases& cases, const std::string& name, const CompileRequest& request) {
+  CAPRA_ASSIGN(const Program program,
+               compile(request.network, request.calibration, request.options));
+  CAPRA_ASSIGN(const std::vector<uint32_t> image, external_image(program, *request.test));
+  return cases.add(name, program.instructions, image);
+}
+
+// A golden file that holds a run: its program, where it fits the one without reuse of buffers, and
+// the one of the fast schedule.
+Status add_golden(Cases& cases, const std::filesystem::path& path) {
   const std::string name = path.stem().string();
   CAPRA_ASSIGN(const Json file, read_json_file(path.string()));
   const Json* expected = file.find("expected");
   if (expected == nullptr || expected->find("listing") == nullptr) return {};
   CAPRA_ASSIGN(CompileRequest request, read_request(file, name));
-  request.options.schedule = schedule;
-  const bool is_fast = schedule == Schedule::Fast;
-  for (const bool reuse : {true, false}) {
-    request.options.reuse = reuse;
-    if (is_fast && !reuse) break;
-    const Result<Program> program = compile(request.network, request.calibration, request.options);
-    if (!program.ok()) {
-      if (!reuse && program.error().code == "memory-full") continue;
-      return fail(program.error());
+  CAPRA_TRY(add_graph(cases, name, request));
+  request.options.reuse = false;
+  const Status kept = add_graph(cases, name + "_noreuse", request);
+  if (!kept.ok() && kept.error().code != "memory-full") return fail(kept.error());
+  request.options.reuse = true;
+  request.options.schedule = Schedule::Fast;
+  return add_graph(cases, name + "_fast", request);
+}
+
+// Seeds of the published battery that have no golden file; those from 106 on have published totals.
+Status add_battery(Cases& cases) {
+  const auto add = [&](CaseKind kind, int64_t first, int64_t last) -> Status {
+    for (int64_t seed = first; seed <= last; ++seed) {
+      const Case made = random_case(kind, seed);
+      const std::string name = fmt::format("{}_seed_{}", case_kind_name(kind), seed);
+      CAPRA_TRY(add_graph(cases, name, {made.network, made.calibration, made.test}));
     }
-    CAPRA_ASSIGN(const std::vector<uint32_t> image, external_image(*program, *request.test));
-    const char* suffix = is_fast ? "_fast" : reuse ? "" : "_noreuse";
-    CAPRA_TRY(cases.add(name + suffix, program->instructions, image));
-  }
-  return {};
+    return {};
+  };
+  CAPRA_TRY(add(CaseKind::Fresh, 106, 111));
+  CAPRA_TRY(add(CaseKind::Graph, 30, 59));
+  CAPRA_TRY(add(CaseKind::Slice, 10, 19));
+  return add(CaseKind::Int4, 5, 14);
 }
 
 // Instructions that a decoder must refuse, each with a legal one before it.
@@ -171,9 +199,8 @@ Status write_cases(const std::string& golden, const std::string& out, int64_t ra
     paths.push_back(entry.path());
   }
   std::ranges::sort(paths);
-  for (const std::filesystem::path& path : paths) {
-    CAPRA_TRY(add_golden(cases, path, Schedule::Author));
-  }
+  for (const std::filesystem::path& path : paths) CAPRA_TRY(add_golden(cases, path));
+  CAPRA_TRY(add_battery(cases));
   CAPRA_TRY(add_illegal_ones(cases));
   std::mt19937_64 random(2);
   const RandomProgram shapes = every_shape(random);
@@ -181,9 +208,6 @@ Status write_cases(const std::string& golden, const std::string& out, int64_t ra
   for (int64_t i = 0; i < random_count; ++i) {
     const RandomProgram program = random_program(random);
     CAPRA_TRY(cases.add(fmt::format("random_{:03}", i), program.instructions, program.external));
-  }
-  for (const std::filesystem::path& path : paths) {
-    CAPRA_TRY(add_golden(cases, path, Schedule::Fast));
   }
   CAPRA_TRY(cases.finish());
   fmt::print("{} programs\n", cases.count());

@@ -1,6 +1,9 @@
 // Any bytes as a graph for GA-2: refused with a code, or compiled to a legal program whose outputs
-// are the integers of the graph's meaning.
+// are the integers of the graph's meaning; then everything that is printed and drawn of it.
+#include "capra/targets/ga2/explain/drawings.h"
+#include "capra/targets/ga2/explain/walk.h"
 #include "capra/targets/ga2/network_json.h"
+#include "capra/targets/ga2/program_json.h"
 #include "capra/targets/ga2/sim/run.h"
 
 namespace {
@@ -17,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace capra::ga2;
   const auto json = Json::parse({reinterpret_cast<const char*>(data), size}, "fuzz");
   if (!json.ok()) return 0;
-  const Result<CompileRequest> request = read_request(*json, "fuzz");
+  CAPRA_CHECK(is_named(read_samples(*json, "fuzz")));
+  Result<CompileRequest> request = read_request(*json, "fuzz");
   CAPRA_CHECK(is_named(request));
   if (!request.ok()) return 0;
   // Large products take long, and are refused after that.
@@ -31,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const Result<Program> program = compile(request->network, request->calibration, request->options);
   CAPRA_CHECK(is_named(program));
   if (!program.ok()) return 0;
-  const Sample& sample = request->test ? *request->test : request->calibration[0];
+  const Sample sample = request->test ? *request->test : request->calibration[0];
   const Result<Run> ran = run(*program, sample);
   CAPRA_CHECK(is_named(ran));
   if (!ran.ok()) {
@@ -43,6 +47,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (program->network.node(region.node).op != NodeOp::Output) continue;
     CAPRA_CHECK(ran->outputs.at(region.name).integers ==
                 integers[static_cast<size_t>(region.node)]);
+  }
+  // What is said of it and drawn.
+  CompileOptions kept = request->options;
+  kept.reuse = false;
+  const Result<Program> without_reuse = compile(request->network, request->calibration, kept);
+  request->test = sample;
+  CAPRA_CHECK(compiled_json(*program, without_reuse, request->test).ok());
+  CAPRA_CHECK(walk(*request, *program, without_reuse).ok());
+  for (const auto draw : {memory_map_svg, tiles_svg, scales_svg}) {
+    CAPRA_CHECK(draw(*program).ends_with("</svg>\n"));
   }
   return 0;
 }

@@ -46,6 +46,13 @@ std::string extents_text(const Extents& shape) {
   return "(" + number_text(shape.rows) + ", " + number_text(shape.columns) + ")";
 }
 
+bool Network::is_narrow(NodeIndex index) const {
+  while (node(index).op == NodeOp::Slice || node(index).op == NodeOp::Output) {
+    index = node(index).operands[0];
+  }
+  return node(index).op == NodeOp::Weight && node(index).bits == 4;
+}
+
 std::vector<std::vector<NodeIndex>> Network::users() const {
   std::vector<std::vector<NodeIndex>> users(nodes_.size());
   for (NodeIndex i = 0; i < size(); ++i) {

@@ -59,6 +59,9 @@ class Network {
   const std::vector<NetworkNode>& nodes() const { return nodes_; }
   const NetworkNode& node(NodeIndex index) const { return nodes_[static_cast<size_t>(index)]; }
   NodeIndex size() const { return static_cast<NodeIndex>(nodes_.size()); }
+  /// Whether the node has the integers of a weight of 4 bits: such a weight, or a slice or output
+  /// of one. They have a scale of their own.
+  bool is_narrow(NodeIndex index) const;
   /// For each node the nodes that use it, in order, once an operand.
   std::vector<std::vector<NodeIndex>> users() const;
 

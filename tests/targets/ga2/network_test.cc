@@ -148,6 +148,43 @@ TEST(Compile, TakesExternalMemoryToItsLastWord) {
 }
 
 // A range set from outside changes the scale of its tensor and of its group.
+// A weight of 4 bits has a scale of its own, which its views have too.
+TEST(Network, ViewsOfAWeightOfFourBitsMeanWhatItMeans) {
+  constexpr std::string_view kWeight =
+      R"({"call": "input", "name": "x", "shape": [1, 4]},
+         {"call": "weight", "name": "w", "bits": 4, "array": [[1, 0.5, -1, 0.25], [0.5, 1, 1, -1], [1, 1, 0, 0]]},)";
+  constexpr std::string_view kSamples =
+      R"(], "calib": [{"x": [[1, 2, -1, 0.5]]}], "test": {"x": [[1, 2, -1, 0.5]]}})";
+  const auto document = [&](std::string_view rest) {
+    return R"({"build": [)" + std::string(kWeight) + std::string(rest) + std::string(kSamples);
+  };
+  const Result<CompileRequest> request =
+      read(document(R"({"call": "slice_rows", "a": 1, "start": 0, "count": 2},
+                       {"call": "slice_rows", "a": 2, "start": 0, "count": 2},
+                       {"call": "matmul", "a": 0, "b": 3, "transpose_b": true},
+                       {"call": "output", "a": 4, "name": "y"},
+                       {"call": "output", "a": 1, "name": "same"})"));
+  ASSERT_TRUE(request.ok()) << to_text(request.error());
+  const Result<Program> program = compile(request->network, request->calibration, request->options);
+  ASSERT_TRUE(program.ok()) << to_text(program.error());
+  for (const NodeIndex view : {1, 2, 3, 6}) EXPECT_EQ(program->scale(view), 1.0 / 7) << view;
+  const auto ran = run(*program, *request->test);
+  ASSERT_TRUE(ran.ok()) << to_text(ran.error());
+  // Half a step of 1/7 in each of four products, and of the result.
+  const std::vector<double>& y = ran->outputs.at("y").values.values;
+  EXPECT_NEAR(y[0], 1 + 1 + 1 + 0.125, 4.5 / 14 + 0.02);
+  EXPECT_NEAR(y[1], 0.5 + 2 - 1 - 0.5, 4.5 / 14 + 0.02);
+  EXPECT_NEAR(ran->outputs.at("same").values.values[3], 0.25, 1.0 / 14);
+
+  EXPECT_EQ(refusal(document(R"({"call": "concat_rows", "a": 1, "b": 0},
+                                {"call": "output", "a": 2, "name": "y"})")),
+            "placement-impossible");
+  EXPECT_EQ(refusal(document(R"({"call": "slice_rows", "a": 1, "start": 1, "count": 1},
+                                {"call": "softmax", "a": 2},
+                                {"call": "output", "a": 3, "name": "y"})")),
+            "placement-impossible");
+}
+
 TEST(Network, RangesAreSetByTag) {
   Result<CompileRequest> request =
       read(product(R"("calib": [{"x": [[1, 2], [3, 4]]}], "compile": {"ranges": {"y": 12.7}})"));

@@ -30,6 +30,7 @@ class Placer {
       const NetworkNode& node = network_.node(i);
       if (node.op == NodeOp::Argmax) place_of(i) = {new_buffer(node.shape.rows), 0};
     }
+    CAPRA_TRY(check_narrow_weights());
     find_last_uses();
     return std::move(placed_);
   }
@@ -102,6 +103,22 @@ class Placer {
       }
       const Place source = place_of(node.operands[0]);
       place_of(i) = {source.buffer, source.row + node.start};
+    }
+    return {};
+  }
+
+  // Both have a scale that such a weight cannot take; unpacking also writes beyond a part.
+  Status check_narrow_weights() const {
+    for (const NetworkNode& node : network_.nodes()) {
+      if (node.op != NodeOp::Concat && node.op != NodeOp::Softmax) continue;
+      for (const NodeIndex operand : node.operands) {
+        if (!network_.is_narrow(operand)) continue;
+        return refuse(
+            node_text(operand) +
+                ": a weight of 4 bits cannot feed a concatenation or a softmax (its scale "
+                "is its own)",
+            "give the weight 8 bits");
+      }
     }
     return {};
   }

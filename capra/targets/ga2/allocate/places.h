@@ -29,7 +29,8 @@ struct Places {
 
 /// Gives every tensor its place, consumers first: the parts of a concatenation lie in its buffer,
 /// both sides of a relu share one place, and a slice is a view. Fails with `placement-impossible`
-/// where a tensor would have to be in two places, or a relu follows no matmul of its own.
+/// where a tensor would have to be in two places, a relu follows no matmul of its own, or a weight
+/// of 4 bits feeds a concatenation or a softmax.
 Result<Places> place(const Network& network);
 
 }  // namespace capra::ga2

@@ -118,8 +118,11 @@ class Planner {
           "saturate",
           index, node_op_name(node.op), range(index), *pinned * kMostLevel));
     }
-    if (node.op == NodeOp::Weight && node.bits == 4)
+    if (node.op == NodeOp::Weight && node.bits == 4) {
       scale = level_of(range(index), kMostNarrowLevel);
+    } else if (network_.is_narrow(index)) {
+      scale = plan_.scales[static_cast<size_t>(node.operands[0])];
+    }
   }
 
   static double level_of(double range, double levels) { return (range > 0 ? range : 1.0) / levels; }

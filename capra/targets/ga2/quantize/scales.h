@@ -24,7 +24,8 @@ struct ScalePlan {
 /// sides of a relu and of a slice, and an output and its source share one scale: the largest range
 /// of the group / 127, or 1 / 127 where it is 0. A sum's group also holds the ranges of its
 /// operands. The input of a softmax has 1/16 (the unit reads Q4.4), its result 1/127; where two of
-/// these meet, the later node's stands. A weight of 4 bits has its range / 7. Fails with
+/// these meet, the later node's stands. A weight of 4 bits and what is cut from it have its
+/// range / 7. Fails with
 /// `sample-invalid` where no sample is given or one does not fit, `range-invalid` for a range that
 /// is not positive and finite, belongs to no tag, or grows beyond double precision.
 Result<ScalePlan> plan_scales(const Network& network, std::span<const Sample> calibration,

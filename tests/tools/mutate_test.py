@@ -56,9 +56,9 @@ class MutateTest(unittest.TestCase):
         return self.run_tool(path, *arguments, code=code)
 
     def run_tool(self, *arguments, code):
-        command = [sys.executable, "-B", ROOT / "tools/mutate/mutate.py", "--root", self.tree,
-                   "--folder", self.scratch / "copies", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        command = [sys.executable, "-B", ROOT / "tools/mutate/mutate.py", "--root", "tree", "--folder", "copies",
+                   *arguments]
+        done = subprocess.run(command, cwd=self.scratch, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
         self.assertEqual((self.tree / "program.py").read_text(encoding="utf-8"), PROGRAM)
         return done.stdout + done.stderr

@@ -172,9 +172,9 @@ class Trees:
 
     def __init__(self, root, folder, count, configure):
         self._programs = Programs()
-        self._trees = [Tree(root, folder / str(i), self._programs) for i in range(count)]
+        self._folder = folder.resolve()  # programs run elsewhere
+        self._trees = [Tree(root.resolve(), self._folder / str(i), self._programs) for i in range(count)]
         self._configure = configure
-        self._folder = folder
         self._lock = None
 
     def __enter__(self):

@@ -13,6 +13,25 @@ bool is_named(const capra::Result<T>& result) {
   return result.ok() || capra::find_diagnostic_code(result.error().code) != nullptr;
 }
 
+// The fast schedule compiles what the author's does, and has the same outputs.
+void check_fast_schedule(const capra::ga2::CompileRequest& request,
+                         const capra::ga2::Sample& sample,
+                         const std::vector<capra::ga2::Matrix<int32_t>>& integers) {
+  using namespace capra;
+  using namespace capra::ga2;
+  CompileOptions options = request.options;
+  options.schedule = Schedule::Fast;
+  const Result<Program> program = compile(request.network, request.calibration, options);
+  CAPRA_CHECK(program.ok());
+  const Result<Run> ran = run(*program, sample);
+  CAPRA_CHECK(ran.ok());
+  for (const ExternalRegion& region : program->external) {
+    if (program->network.node(region.node).op != NodeOp::Output) continue;
+    CAPRA_CHECK(ran->outputs.at(region.name).integers ==
+                integers[static_cast<size_t>(region.node)]);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -48,6 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CAPRA_CHECK(ran->outputs.at(region.name).integers ==
                 integers[static_cast<size_t>(region.node)]);
   }
+  check_fast_schedule(*request, sample, integers);
   // What is said of it and drawn.
   CompileOptions kept = request->options;
   kept.reuse = false;

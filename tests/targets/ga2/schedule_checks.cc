@@ -31,10 +31,12 @@ std::vector<std::string> schedule_problems(const Network& network,
     if (!holds) problems.push_back(std::move(problem));
   };
   const int64_t cycles = fast_run->counters.total;
-  check(fast->schedule == Schedule::Fast, "the fast schedule was not taken");
+  // Of a graph with one input and one output there may be nothing to save.
+  const bool is_least = slow_run->counters.total == *least;
+  check(fast->schedule == Schedule::Fast || is_least, "the fast schedule was not taken");
   check(fast->scratchpad_high <= kScratchpadWords, "beyond the scratchpad");
   check(fast->external_words <= options.external_words, "beyond external memory");
-  check(cycles < slow_run->counters.total,
+  check(cycles < slow_run->counters.total || is_least,
         fmt::format("{} cycles, the author's {}", cycles, slow_run->counters.total));
   check(cycles >= *least, fmt::format("{} cycles, at least {} are needed", cycles, *least));
   check(fast_run->counters == cost(fast->instructions), "the counters are not the cost");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "capra/targets/ga2/network_json.h"
+#include "capra/targets/ga2/quantize/fixed_point.h"
 #include "capra/targets/ga2/sim/run.h"
 #include "tests/targets/ga2/battery/random_network.h"
 #include "tests/targets/ga2/golden_files.h"
@@ -68,6 +69,31 @@ TEST(FastSchedule, GivesTheOutputsOfRandomGraphs) {
       const Case one = random_case(kind, seed);
       EXPECT_EQ(schedule_problems(one.network, one.calibration, {}, one.test), Problems())
           << case_kind_name(kind) << " " << seed;
+    }
+  }
+}
+
+// Every row of up to 7 scores that are the largest or one or two below it: the smaller the others,
+// the further apart are the levels.
+TEST(FastSchedule, ScoresOfUpTo7ColumnsHaveTheirArgmaxAlready) {
+  const Multiplier to_levels = *multiplier_of(127.0 / 65536);
+  for (size_t columns = 1; columns <= 7; ++columns) {
+    std::vector<int32_t> row(columns, 0);
+    for (bool more = true; more;) {
+      std::vector<uint32_t> fractions(columns);
+      softmax_row(row, fractions);
+      std::vector<int32_t> levels;
+      levels.reserve(columns);
+      for (const uint32_t one : fractions) {
+        levels.push_back(requantize(static_cast<int32_t>(one), to_levels, false));
+      }
+      ASSERT_EQ(std::ranges::max_element(levels) - levels.begin(),
+                std::ranges::max_element(row) - row.begin());
+      // The next row, as a number of `columns` digits.
+      size_t digit = 0;
+      while (digit < columns && row[digit] == 2) row[digit++] = 0;
+      more = digit < columns;
+      if (more) ++row[digit];
     }
   }
 }

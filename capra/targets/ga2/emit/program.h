@@ -28,7 +28,7 @@ struct ExternalRegion {
 
 enum class Schedule : uint8_t {
   Author,  ///< the author's order of nodes; nothing is reordered or dropped
-  Fast,    ///< the same outputs in fewer cycles, and in less memory
+  Fast,    ///< the same outputs in fewer cycles
 };
 
 struct Program {

@@ -18,7 +18,7 @@ tests=(
 case ${1:-} in
   "") ;;
   --tests) packages+=("${tests[@]}") ;;
-  --ci) packages+=("${tests[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev chromium iverilog verilator yosys) ;;
+  --ci) packages+=("${tests[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev chromium iverilog verilator make yosys) ;;
   *)
     echo "usage: $0 [--tests|--ci]" >&2
     exit 2

@@ -13,6 +13,7 @@ constexpr DiagnosticCode kCodes[] = {
     {"archive-key-taken", "two parameters of a program would have one key in its archive"},
     {"attribute-invalid", "an attribute has a value the op cannot take"},
     {"attribute-unknown", "the op has no attribute of this name"},
+    {"calibration-missing", "a target chooses its integers by samples, and none were given"},
     {"check-failed", "an invariant inside capra does not hold; this is a bug to report"},
     {"checkpoint-index", "a shard index does not list tensors and their files"},
     {"checkpoint-shard-mismatch", "a shard index and its shards disagree about a tensor"},

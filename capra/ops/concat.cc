@@ -44,6 +44,7 @@ Result<TensorType> infer(TypeRefs parts, const ConcatAttrs& attrs) {
 constexpr std::string_view kOperands0[] = {"f64[2] [1, 2]", "f64[1] [3]"};
 constexpr std::string_view kOperands1[] = {"f64[2, 1] [[1], [2]]", "f64[2, 2] [[3, 4], [5, 6]]"};
 constexpr std::string_view kOperands2[] = {"i32[0] []", "i32[1] [7]", "i32[2] [8, 9]"};
+constexpr std::string_view kOperands3[] = {"f64[1, 2] [[1, 2]]", "f64[2, 2] [[3, 4], [5, 6]]"};
 constexpr Example kExamples[] = {
     {.attrs = "axis = 0",
      .operands = kOperands0,
@@ -56,6 +57,10 @@ constexpr Example kExamples[] = {
     {.attrs = "axis = 0",
      .operands = kOperands2,
      .result = "i32[3] [7, 8, 9]",
+     .source = "NumPy 2.4, concatenate"},
+    {.attrs = "axis = 0",
+     .operands = kOperands3,
+     .result = "f64[3, 2] [[1, 2], [3, 4], [5, 6]]",
      .source = "NumPy 2.4, concatenate"},
 };
 

@@ -76,6 +76,8 @@ std::string accuracy_text(const Accuracy& accuracy) {
     text = "correctly rounded";
   } else if (accuracy.max_abs == 0) {
     text = fmt::format("within {} ulp", number_text(accuracy.max_ulp));
+  } else if (accuracy.max_ulp == 0) {
+    text = fmt::format("within {} absolute", number_text(accuracy.max_abs));
   } else {
     text = fmt::format("within {} absolute or {} ulp, whichever is larger",
                        number_text(accuracy.max_abs), number_text(accuracy.max_ulp));
@@ -93,7 +95,7 @@ Result<Graph> call_on(const OpDef& op, const Example& example, DType dtype) {
   if (op.operands.empty()) {
     for (AttrValue& value : attrs) {
       if (auto* own = std::get_if<DType>(&value)) *own = dtype;
-      if (auto* array = std::get_if<Array>(&value)) *array = Array::zeros(dtype, {});
+      if (auto* array = std::get_if<Array>(&value)) *array = Array::zeros(dtype, {1, 1});
     }
   }
   std::vector<Array> given;

@@ -16,6 +16,7 @@ Tensor decompose(const Tensor& x, const NoAttrs&) {
 constexpr std::string_view kOperands0[] = {"f64[3] [1.5, -2, 0]"};
 constexpr std::string_view kOperands1[] = {"f64[4] [nan, -0, inf, -inf]"};
 constexpr std::string_view kOperands2[] = {"i32[2] [3, -3]"};
+constexpr std::string_view kOperands3[] = {"f64[2, 2] [[1.5, -2], [-0.25, 3]]"};
 constexpr Example kExamples[] = {
     {.operands = kOperands0,
      .result = "f64[3] [1.5, 0, 0]",
@@ -24,6 +25,9 @@ constexpr Example kExamples[] = {
      .result = "f64[4] [nan, 0, inf, 0]",
      .source = "IEEE 754-2019 maximum"},
     {.operands = kOperands2, .result = "i32[2] [3, 0]", .source = "NumPy 2.4, maximum(x, 0)"},
+    {.operands = kOperands3,
+     .result = "f64[2, 2] [[1.5, 0], [0, 3]]",
+     .source = "NumPy 2.4, f64, maximum(x, 0)"},
 };
 
 }  // namespace

@@ -60,6 +60,8 @@ constexpr std::string_view kOperands1[] = {
     "f64[3, 4] [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]"};
 constexpr std::string_view kOperands2[] = {"f64[3] [1, 2, 3]"};
 constexpr std::string_view kOperands3[] = {"i32 7"};
+constexpr std::string_view kOperands4[] = {
+    "f64[3, 4] [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]"};
 constexpr Example kExamples[] = {
     {.attrs = "starts = [1, 0], limits = [3, 2]",
      .operands = kOperands0,
@@ -77,6 +79,10 @@ constexpr Example kExamples[] = {
      .operands = kOperands3,
      .result = "i32 7",
      .source = "NumPy 2.4 indexing"},
+    {.attrs = "starts = [1, 0], limits = [3, 4]",
+     .operands = kOperands4,
+     .result = "f64[2, 4] [[4, 5, 6, 7], [8, 9, 10, 11]]",
+     .source = "NumPy 2.4, basic slicing"},
 };
 
 }  // namespace

@@ -48,22 +48,28 @@ std::string attrs_text(const Node& node) {
   return std::string(node.op->name) + (text.empty() ? "" : text + ")");
 }
 
+// What runs: as the note says, or the node; one that narrows also says to what.
+std::string now_text(const Graph& graph, const Node& node) {
+  if (const Note* to = find_note(node, "legalizedTo")) return text_of(to);
+  std::string text = attrs_text(node);
+  if (number_of(find_note(node, "maxRelError")) > 0) {
+    text += " in " + std::string(dtype_name(computed_in(graph, node)));
+  }
+  return text;
+}
+
 void collect(const Graph& graph, std::vector<Approximation>& found) {
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& node = graph.node(id);
     if (node.body != nullptr) collect(*node.body, found);
     const Note* from = find_note(node, "legalizedFrom");
     if (from == nullptr) continue;
-    Approximation approximation{.node = node_label(graph, id),
-                                .legalized_from = text_of(from),
-                                .legalized_to = attrs_text(node),
-                                .reason = text_of(find_note(node, "reason")),
-                                .max_abs_error = number_of(find_note(node, "maxAbsError")),
-                                .max_rel_error = number_of(find_note(node, "maxRelError"))};
-    if (approximation.max_rel_error > 0) {
-      approximation.legalized_to += " in " + std::string(dtype_name(computed_in(graph, node)));
-    }
-    found.push_back(std::move(approximation));
+    found.push_back({.node = node_label(graph, id),
+                     .legalized_from = text_of(from),
+                     .legalized_to = now_text(graph, node),
+                     .reason = text_of(find_note(node, "reason")),
+                     .max_abs_error = number_of(find_note(node, "maxAbsError")),
+                     .max_rel_error = number_of(find_note(node, "maxRelError"))});
   }
 }
 

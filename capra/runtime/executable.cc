@@ -2,6 +2,7 @@
 #include "capra/runtime/executable.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -70,6 +71,25 @@ Status Executable::check_inputs(std::span<const InputRef> inputs) const {
                   "input '" + port.name + "'", "give data of the type that the graph declares");
     }
   }
+  return {};
+}
+
+Status Executable::store(const Array& result, const OutputRef& output, const Port& port) {
+  const auto elements = static_cast<size_t>(result.elements());
+  const bool wide = output.dtype == DType::F64 && is_float(port.type.dtype);
+  if ((output.dtype != port.type.dtype && !wide) ||
+      output.bytes != elements * dtype_bytes(output.dtype)) {
+    return output_size_failure(port, elements * dtype_bytes(port.type.dtype), output);
+  }
+  if (output.dtype == result.dtype()) {
+    if (output.bytes != 0) std::memcpy(output.data, result.data(), output.bytes);
+    return {};
+  }
+  Array rounded = Array::zeros(output.dtype, result.sizes());
+  for (int64_t index = 0; index < result.elements(); ++index) {
+    rounded.set(index, result.f64_at(index));
+  }
+  if (output.bytes != 0) std::memcpy(output.data, rounded.data(), output.bytes);
   return {};
 }
 

@@ -64,6 +64,7 @@ class Workspace {
     virtual ~State() = default;
     virtual std::span<const ExecutionRecord> records() const { return {}; }
     virtual size_t bytes() const { return 0; }
+    virtual std::vector<std::string> remarks() const { return {}; }
     virtual void set_timing(bool) {}
   };
 
@@ -74,6 +75,8 @@ class Workspace {
   std::span<const ExecutionRecord> records() const { return state_->records(); }
   /// Bytes held for values and scratch. They only grow.
   size_t bytes() const { return state_->bytes(); }
+  /// What must be said of the last run, a line each: how far an approximation moved it.
+  std::vector<std::string> remarks() const { return state_->remarks(); }
   /// Fills in flops, bytes and nanoseconds of the records. Off at first.
   void set_timing(bool on) { state_->set_timing(on); }
 
@@ -124,6 +127,9 @@ class Executable {
   /// The part of `bind` that needs no memory: number, dtypes, static extents.
   Status check_inputs(std::span<const InputRef> inputs) const;
   Status check_output_count(std::span<const OutputRef> outputs) const;
+  /// Writes a result out; a float output may be taken as f64, unrounded, else it is rounded once to
+  /// the dtype of its port. Fails with `output-size`.
+  static Status store(const Array& result, const OutputRef& output, const Port& port);
   static Failure output_size_failure(const Port& port, size_t bytes, const OutputRef& output);
   static Failure symbol_conflict(const Port& port, const std::string& symbol, int64_t known,
                                  int64_t found);

@@ -33,6 +33,9 @@ struct WriteOptions {
   std::string archive = {};
   /// Options for the program's compiler, in the place of the target's of the same name.
   std::vector<std::string> flags = {};
+  /// A file with samples of the inputs, for targets that choose their integers by them; empty:
+  /// none.
+  std::string calibration = {};
   bool verify_each = false;  ///< runs the verifiers after each pass
 };
 
@@ -45,6 +48,12 @@ struct KeptOp {
   std::string reason;
 };
 
+/// What came out when the written program was run.
+struct Measurement {
+  std::string what;
+  double value = 0;
+};
+
 /// What was written, for whoever reports it. The folder lists the files, the program first.
 struct WrittenProgram {
   std::string archive;           ///< the file with data beside the program; empty: there is none
@@ -54,6 +63,8 @@ struct WrittenProgram {
   std::vector<Approximation> approximations;  ///< in force in the program
   std::vector<std::string> flags;             ///< for the compiler of the program's language
   std::vector<std::string> run;  ///< lines of a shell that compile and run it, in the folder
+  std::string run_note = {};     ///< what to say below these lines; Markdown
+  std::vector<Measurement> measured = {};
   /// A Python script that embeds texts by a program that ends in their vectors, told by
   /// `embed.json` how; empty where the target has none.
   std::string_view embed_script = {};

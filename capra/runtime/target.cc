@@ -45,7 +45,7 @@ std::vector<const Pass*> graph_passes(const Target& whole, const PassContext& co
   const PassList own =
       whole.optimizer.dag_passes == nullptr ? PassList() : whole.optimizer.dag_passes();
   std::vector<const Pass*> passes;
-  for (const Pass* core : core_passes()) {
+  for (const Pass* core : core_passes_of(whole)) {
     if (std::ranges::find(own, core) == own.end()) passes.push_back(core);
   }
   passes.insert(passes.end(), own.begin(), own.end());
@@ -61,6 +61,7 @@ Target resolved(const Target& target) {
   for (const Target* base = target.base; base != nullptr; base = base->base) {
     take_where_null(whole.table, base->table);
     take_where_null(whole.optimizer.tape_passes, base->optimizer.tape_passes);
+    take_where_null(whole.optimizer.core_passes, base->optimizer.core_passes);
     take_where_null(whole.optimizer.dag_passes, base->optimizer.dag_passes);
     take_where_null(whole.optimizer.program_passes, base->optimizer.program_passes);
     take_where_null(whole.optimizer.granularity, base->optimizer.granularity);
@@ -72,6 +73,11 @@ Target resolved(const Target& target) {
     take_where_null(whole.write, base->write);
   }
   return whole;
+}
+
+PassList core_passes_of(const Target& target) {
+  const auto own = resolved(target).optimizer.core_passes;
+  return own == nullptr ? core_passes() : own();
 }
 
 Availability availability_of(const Target& target, const ToolOptions& tools) {
@@ -147,7 +153,7 @@ Result<Graph> run_tape_passes(const Target& target, Graph graph, PassContext& co
 
 Result<Graph> run_graph_passes(const Target& target, const Graph& graph, PassContext& context,
                                const PipelineOptions& options) {
-  CAPRA_ASSIGN(const Graph core, run_passes(graph, core_passes(), context, options));
+  CAPRA_ASSIGN(const Graph core, run_passes(graph, core_passes_of(target), context, options));
   return run_passes(core, graph_passes(resolved(target), context), context, options);
 }
 

@@ -44,6 +44,9 @@ struct ProgramPass {
 struct TargetOptimizer {
   /// Run to a fixed point on the tape.
   std::span<const TapePass* const> (*tape_passes)() = nullptr;
+  /// What is done before the target's own passes; null: `capra::core_passes`. A target whose
+  /// programs follow the author's order of nodes has none of those.
+  PassList (*core_passes)() = nullptr;
   /// Run to a fixed point on the graph, with the core passes before them; where the target has a
   /// table and `legalize` is not among them it comes last.
   PassList (*dag_passes)() = nullptr;
@@ -119,6 +122,9 @@ Result<const Target*> find_target(TargetSet targets, std::string_view name);
 /// `target` with each null field taken from its nearest base that has it. Calls made in an eager
 /// context go by the table, so that context is made by `eager_context`, not by the field.
 Target resolved(const Target& target);
+
+/// The passes that run before the target's own.
+PassList core_passes_of(const Target& target);
 
 /// What the target says of this machine, with the programs it calls where `tools` says; ready, in
 /// no words, when it says nothing.

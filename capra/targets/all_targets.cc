@@ -2,6 +2,7 @@
 #include "capra/targets/all_targets.h"
 
 #include "capra/targets/cpu/target.h"
+#include "capra/targets/ga2/target.h"
 #include "capra/targets/interp/target.h"
 #include "capra/targets/stablehlo/iree/target.h"
 #include "capra/targets/stablehlo/target.h"
@@ -9,8 +10,8 @@
 namespace capra {
 
 TargetSet all_targets() {
-  static constexpr const Target* kTargets[] = {&cpu::kTarget, &interp::kTarget, &iree::kTarget,
-                                               &stablehlo::kTarget};
+  static constexpr const Target* kTargets[] = {&cpu::kTarget, &ga2::kTarget, &interp::kTarget,
+                                               &iree::kTarget, &stablehlo::kTarget};
   return kTargets;
 }
 

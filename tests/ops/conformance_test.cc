@@ -166,8 +166,8 @@ TEST_P(Conformance, EveryTargetIsWithinTheBoundOfTheOracle) {
   const OpDef& op = *GetParam();
   int targets = 0;
   for (const Target* target : all_targets()) {
-    if (target->table == nullptr) continue;    // takes ops as their records define them
-    if (target->compile == nullptr) continue;  // writes programs
+    if (target->table == nullptr) continue;  // takes ops as their records define them
+    if (target->write != nullptr) continue;  // writes programs, which tests of its own judge
     ++targets;
     Comparison comparison(*target);
     run_calls(comparison, op);

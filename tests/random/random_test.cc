@@ -170,17 +170,17 @@ std::string each_pass_keeps_the_oracle(const Graph& graph, const GraphData& data
 
 std::string each_list_comes_to_rest(const Graph& graph, const GraphData& data, Tally& tally) {
   std::map<std::string, std::pair<const Target*, std::vector<const Pass*>>> lists;
-  const auto with_core = [](PassList own) {
-    const PassList core = core_passes();
+  const auto after = [](PassList core, PassList own) {
     std::vector<const Pass*> passes(core.begin(), core.end());
     passes.insert(passes.end(), own.begin(), own.end());
     return passes;
   };
   const Target* cpu = find_target(all_targets(), "cpu").value_or_throw();
-  lists["raising"] = {cpu, with_core(raising_passes())};
+  lists["raising"] = {cpu, after(core_passes(), raising_passes())};
   for (const Target* target : all_targets()) {
     if (target->table == nullptr || target->optimizer.dag_passes == nullptr) continue;
-    lists[std::string(target->name)] = {target, with_core(target->optimizer.dag_passes())};
+    lists[std::string(target->name)] = {
+        target, after(core_passes_of(*target), target->optimizer.dag_passes())};
   }
   for (const auto& [name, list] : lists) {
     const auto& [target, passes] = list;

@@ -61,6 +61,12 @@ TEST(Targets, EveryTargetRunsTheSameGraph) {
       EXPECT_EQ(executable.error().code, is_here ? "target-not-executable" : "tool-not-found");
       continue;
     }
+    // A chip of fixed matrices has no unit for abs, and says so.
+    if (target->name == "ga2") {
+      ASSERT_FALSE(executable.ok());
+      EXPECT_EQ(executable.error().code, "op-not-legal");
+      continue;
+    }
     ASSERT_TRUE(executable.ok()) << to_text(executable.error());
     EXPECT_EQ((*executable)->inputs().at(0).name, "x");
     EXPECT_EQ((*executable)->find_output("y"), 0);

@@ -203,14 +203,14 @@ class ListTest(driver.DriverTest):
         self.assertLessEqual({"gelu", "matmul", "attention", "layer_norm"}, set(names))
         text = self.out("ops")
         for row in rows:
-            self.assertEqual(set(row["targets"]), {"cpu", "interp", "iree", "stablehlo"})
+            self.assertEqual(set(row["targets"]), {"cpu", "ga2", "interp", "iree", "stablehlo"})
             self.assertRegex(text, rf"(?m)^{row['name']} ")
 
     def test_targets(self):
         # Without programs in the path, iree's tools are not there.
         rows = self.document("targets", env={"PATH": "/nowhere"})
         self.assertEqual([(row["name"], row["ready"]) for row in rows],
-                         [("cpu", True), ("interp", True), ("iree", False), ("stablehlo", True)])
+                         [("cpu", True), ("ga2", True), ("interp", True), ("iree", False), ("stablehlo", True)])
         self.assertRegex(self.out("targets"), r"(?m)^cpu +ready ")
 
     def test_docs(self):

@@ -107,8 +107,8 @@ void add_plugins(CLI::App& app, TargetOptions& options) {
 }
 
 void add_target(CLI::App& app, TargetOptions& options, std::string& target) {
-  takes(app.add_option("--target", target, "cpu, interp (double precision), iree, or of a plugin"),
-        "NAME", kRunning);
+  takes(app.add_option("--target", target, "cpu, ga2, interp (f64), iree, or of a plugin"), "NAME",
+        kRunning);
   add_plugins(app, options);
 }
 
@@ -116,6 +116,11 @@ void add_no_chlo(CLI::App& app, std::vector<std::string>& without) {
   app.add_flag_callback(
          "--no-chlo", [&without] { without = {"chlo"}; }, "write erf without operations of chlo")
       ->group(kRunning);
+}
+
+void add_write(CLI::App& app, WriteOptions& write) {
+  add_no_chlo(app, write.without);
+  add_option(app, {"--calibrate", &write.calibration, "FILE", kInput, "JSON of samples, for ga2"});
 }
 
 void add_tool_folder(CLI::App& app, std::string& folder) {
@@ -256,9 +261,8 @@ void declare_embed(CLI::App& app, EmbedOptions& options) {
       takes(app.add_option("--text", options.source.texts, "a text; repeatable"), "TEXT", kInput));
   takes(app.add_option("--input", options.source.input, "a file of texts, or - for standard input"),
         "FILE", kInput);
-  takes(app.add_option("--input-format", options.source.format,
-                       "lines, or jsonl with `text` and `id`; default: by suffix"),
-        "FORMAT", kInput);
+  add_option(app, {"--input-format", &options.source.format, "FORMAT", kInput,
+                   "lines, or jsonl with `text` and `id`; default: by suffix"});
   app.add_flag("--token-ids", options.source.token_ids, "rows are token ids, not text")
       ->group(kInput);
   app.add_flag("--strict", options.embedding.strict_utf8, "refuse invalid UTF-8")->group(kInput);
@@ -277,12 +281,10 @@ void declare_inspect(CLI::App& app, InspectOptions& options) {
 void declare_verify(CLI::App& app, VerifyOptions& options) {
   add_model(app, options, "model folder");
   add_model_tools(app, options.embedding);
-  takes(app.add_option("--texts", options.texts,
-                       "lines, JSON Lines, or a JSON array of {id, text, token_ids}"),
-        "FILE", kInput);
-  takes(app.add_option("--against", options.against,
-                       "safetensors with `embeddings`, `pooled` and named states"),
-        "FILE", kInput);
+  add_option(app, {"--texts", &options.texts, "FILE", kInput,
+                   "lines, JSON Lines, or a JSON array of {id, text, token_ids}"});
+  add_option(app, {"--against", &options.against, "FILE", kInput,
+                   "safetensors with `embeddings`, `pooled` and named states"});
   takes(app.add_option("--max-error", options.max_error, "gate on vectors; default: 1e-6"), "X",
         kGates)
       ->check(number(0));
@@ -327,7 +329,7 @@ void declare_run(CLI::App& app, RunOptions& options) {
   takes(app.add_option("--parameters", options.parameters, "safetensors with the parameters"),
         "FILE", kInput);
   add_target(app, options, options.target);
-  add_no_chlo(app, options.write.without);
+  add_write(app, options.write);
   add_tools(app, options.tools.folder, options.tools.seconds);
   add_threads(app, options.threads);
   add_approximate(app, options.approximate);
@@ -343,17 +345,16 @@ void declare_export(CLI::App& app, ExportOptions& options) {
                  "model folder, FILE.tir, or with --check an exported folder")
       ->required()
       ->option_text("MODEL");
-  takes(app.add_option("--parameters", options.parameters,
-                       "safetensors with the parameters of FILE.tir"),
-        "FILE", kInput);
-  takes(app.add_option("--target", options.target, "stablehlo, or of a plugin"), "NAME", kRunning);
+  add_option(app, {"--parameters", &options.parameters, "FILE", kInput,
+                   "safetensors with the parameters of FILE.tir"});
+  add_option(app, {"--target", &options.target, "NAME", kRunning, "stablehlo, ga2, or a plugin's"});
   add_plugins(app, options);
   add_approximate(app, options.approximate);
   add_policies(app, options.policies);
   comma_separated(takes(
       app.add_option("--keep-fused", options.write.keep_fused, "ops that stay one composite each"),
       "A,B", kRunning));
-  add_no_chlo(app, options.write.without);
+  add_write(app, options.write);
   repeatable(takes(app.add_option("--flag", options.write.flags,
                                   "for the program's compiler, --flag=--name=value; repeatable"),
                    "FLAG", kRunning));
@@ -362,12 +363,10 @@ void declare_export(CLI::App& app, ExportOptions& options) {
         kModel);
   takes(app.add_option("--outputs", options.outputs, "hidden (default), pooled or embedding"),
         "WHAT", kModel);
-  takes(app.add_option("--constants", options.constants,
-                       "inline, external or threshold:BYTES; default: the target's"),
-        "WHERE", kOutput);
-  takes(app.add_option("--weights", options.write.archive,
-                       "irpa (default) or safetensors, for data beside the program"),
-        "FORM", kOutput);
+  add_option(app, {"--constants", &options.constants, "WHERE", kOutput,
+                   "inline, external or threshold:BYTES; default: the target's"});
+  add_option(app, {"--weights", &options.write.archive, "FORM", kOutput,
+                   "irpa (default) or safetensors, for data beside the program"});
   CLI::Option* output =
       takes(app.add_option("--output", options.output, "the folder to make"), "FOLDER", kOutput);
   CLI::Option* check =

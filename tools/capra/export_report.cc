@@ -161,7 +161,7 @@ Json stages_json(const ExportFacts& facts) {
   stages.add("trace", fmt::format("{} nodes", facts.graph.size()));
   if (!facts.asked.changes.empty()) stages.add_changes("asked for", facts.asked);
   stages.add_passes("tape passes", list_of(hooks.tape_passes));
-  stages.add_passes("core passes", core_passes());
+  stages.add_passes("core passes", core_passes_of(facts.target));
   std::vector<const Pass*> own;
   std::ranges::copy_if(list_of(hooks.dag_passes), std::back_inserter(own),
                        [](const Pass* pass) { return pass != &kLegalize; });
@@ -271,6 +271,16 @@ Json budget_json(const ExportFacts& facts, const OpTable* table) {
 
 }  // namespace
 
+Json measured_json(const std::vector<Measurement>& measured) {
+  Json rows = Json::array();
+  for (const Measurement& one : measured) {
+    Json row = Json::object();
+    row.set("what", one.what).set("value", one.value);
+    rows.push(std::move(row));
+  }
+  return rows;
+}
+
 Json export_report(const ExportFacts& facts) {
   const OpTable* table = resolved(facts.target).table;
   const WrittenProgram& written = facts.written;
@@ -287,6 +297,7 @@ Json export_report(const ExportFacts& facts) {
   document.set("stages", stages_json(facts)).set("passes", changes_json(changes));
   document.set("rewrites", bounded_rewrites(facts, table));
   document.set("approximations", approximations_json(written.approximations));
+  if (!written.measured.empty()) document.set("measured", measured_json(written.measured));
   document.set("budget", budget_json(facts, table));
   document.set("kept_fused", kept_json(written.kept));
   document.set("composites", composites_json(written.kept));

@@ -208,6 +208,9 @@ Result<int> run_run(const RunOptions& options) {
   const std::vector<InputRef> inputs(values.begin(), values.end());
   Workspace workspace = executable->make_workspace(compile_options.pool);
   CAPRA_ASSIGN(const std::vector<Array> results, executable->run(workspace, inputs));
+  if (!options.quiet) {
+    for (const std::string& line : workspace.remarks()) fmt::print(stderr, "note: {}\n", line);
+  }
 
   std::map<std::string, Array> named;
   std::string text;

@@ -227,11 +227,10 @@ Result<Network> read_network(const Json& document, const std::string& at) {
   return network;
 }
 
-Result<CompileOptions> read_options(const Json* json, const std::string& at) {
+Result<CompileOptions> options_of(const Json& json, const std::string& at) {
   CompileOptions options;
-  if (json == nullptr) return options;
-  CAPRA_ASSIGN(options.reuse, (Entry{*json, at}.boolean("reuse", true)));
-  const Json* ranges = json->find("ranges");
+  CAPRA_ASSIGN(options.reuse, (Entry{json, at}.boolean("reuse", true)));
+  const Json* ranges = json.find("ranges");
   if (ranges == nullptr || ranges->is_null()) return options;
   for (const auto& [tag, value] : ranges->members()) {
     const std::optional<double> range = value.as_f64();
@@ -291,12 +290,17 @@ Result<SampleSet> read_samples(const Json& document, const std::string& at) {
   return samples;
 }
 
+Result<CompileOptions> read_options(const Json& document, const std::string& at) {
+  const Json* options = document.find("compile");
+  return options == nullptr ? CompileOptions{} : options_of(*options, at + ", compile");
+}
+
 Result<CompileRequest> read_request(const Json& document, const std::string& at) {
   CompileRequest request;
   CAPRA_ASSIGN(request.network, read_network(document, at));
   CAPRA_ASSIGN(request.calibration, read_list(document.find("calib"), at));
   CAPRA_ASSIGN(request.test, read_test(document, at));
-  CAPRA_ASSIGN(request.options, read_options(document.find("compile"), at + ", compile"));
+  CAPRA_ASSIGN(request.options, read_options(document, at));
   return request;
 }
 

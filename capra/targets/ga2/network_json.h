@@ -25,6 +25,12 @@ struct CompileRequest {
 /// document.
 Result<CompileRequest> read_request(const Json& document, const std::string& at);
 
+/// The document of a request: `read_request` gives the same back.
+Json request_json(const CompileRequest& request);
+
+/// The member `compile` alone; the usual options where there is none. Fails with
+/// `network-document`.
+Result<CompileOptions> read_options(const Json& document, const std::string& at);
 /// Samples alone: a list of them, or an object with `calib`, and where it is there `test`.
 struct SampleSet {
   std::vector<Sample> calibration;

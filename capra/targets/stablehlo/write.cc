@@ -115,6 +115,8 @@ Result<WrittenProgram> write(const Target& target, const Graph& graph, const Par
     written.parameters.push_back({global.key, global.type});
   }
   written.run = run_lines(module, written.archive);
+  written.run_note =
+      "The commands above give every input ones; an array is given as\n`--input=@x.npy`.\n";
   written.embed_script = kEmbedScript;
   return written;
 }

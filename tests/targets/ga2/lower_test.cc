@@ -90,6 +90,22 @@ TEST_P(GoldenGraphLowered, GivesTheGoldenProgram) {
   expect_same(alone->network, request->network);
 }
 
+TEST_P(GoldenGraphLowered, IsWrittenAsTheDocumentItCameFrom) {
+  Result<CompileRequest> request = read_request(golden_file(GetParam()), GetParam());
+  ASSERT_TRUE(request.ok()) << to_text(request.error());
+  request->network.tag(request->network.size() - 1, "last");
+  request->options.ranges["last"] = 2.5;
+  const Result<Json> document = Json::parse(request_json(*request).text());
+  ASSERT_TRUE(document.ok()) << to_text(document.error());
+  const Result<CompileRequest> again = read_request(*document, "again");
+  ASSERT_TRUE(again.ok()) << to_text(again.error());
+  expect_same(again->network, request->network);
+  EXPECT_EQ(again->calibration, request->calibration);
+  EXPECT_EQ(again->test, request->test);
+  EXPECT_EQ(again->options.ranges, request->options.ranges);
+  EXPECT_EQ(again->options.reuse, request->options.reuse);
+}
+
 std::vector<std::string> run_names() {
   std::vector<std::string> names;
   for (const std::string& name : golden_names()) {

@@ -17,6 +17,7 @@
 #include "capra/ops/slice.h"
 #include "capra/ops/softmax.h"
 #include "capra/passes/passes.h"
+#include "capra/targets/ga2/quantize/fixed_point.h"
 
 namespace capra::ga2 {
 namespace {
@@ -151,27 +152,42 @@ Result<NodeIndex> lower_add(Network& network, const Call& call) {
   return network.add(call.operands[0], call.operands[1]);
 }
 
+// A level is 1/127 of the range that calibration finds; what is between levels is lost.
+constexpr std::string_view kInLevels = "computed in levels of 8 bits";
+constexpr Accuracy levels(double off, std::string_view note) {
+  return {.max_abs = off / kMostLevel, .max_ulp = 0, .note = note};
+}
+constexpr std::string_view kOfRange =
+    "of the result's range, from what the operands' levels stand for; beyond the range it "
+    "saturates";
+constexpr Accuracy kExact = {.max_abs = 0, .max_ulp = 0, .note = "on levels"};
+
 template <const OpDef& kOp,
           Status (*kCheck)(TypeRefs operands, const Attrs& attrs, const TensorType& result)>
-constexpr Ga2Row row(Result<NodeIndex> (*lower)(Network& network, const Call& call)) {
+constexpr Ga2Row row(Result<NodeIndex> (*lower)(Network& network, const Call& call),
+                     Accuracy accuracy) {
   return {{.op = &kOp,
            .takes =
                [](TypeRefs operands, const Attrs& attrs, const TensorType& result) {
                  return check<kOp, kCheck>(operands, attrs, result).ok();
-               }},
+               },
+           .accuracy = accuracy,
+           .accuracy_reason = kInLevels},
           check<kOp, kCheck>,
           lower};
 }
 
 constinit const Ga2Row kRows[] = {
-    row<kAdd, check_add>(lower_add),
-    row<kArgmax, check_argmax>(lower_unary<&Network::argmax>),
-    row<kConcat, check_concat>(lower_concat),
-    row<kConstant, check_any>(nullptr),
-    row<kMatmul, check_matmul>(lower_matmul),
-    row<kRelu, check_any>(lower_unary<&Network::relu>),
-    row<kSlice, check_slice>(lower_slice),
-    row<kSoftmax, check_softmax>(lower_unary<&Network::softmax>),
+    row<kAdd, check_add>(lower_add, levels(2, kOfRange)),
+    row<kArgmax, check_argmax>(lower_unary<&Network::argmax>, kExact),
+    row<kConcat, check_concat>(lower_concat, kExact),
+    row<kConstant, check_any>(nullptr, levels(0.5, "of its range; half of 1/7 for 4 bits")),
+    row<kMatmul, check_matmul>(lower_matmul, levels(1, kOfRange)),
+    row<kRelu, check_any>(lower_unary<&Network::relu>, kExact),
+    row<kSlice, check_slice>(lower_slice, kExact),
+    row<kSoftmax, check_softmax>(
+        lower_unary<&Network::softmax>,
+        levels(1, "from what the operand's levels stand for: steps of 1/16 up to 127/16")),
 };
 
 constexpr auto addresses() {

@@ -75,10 +75,10 @@ function(capra_script_test name)
   set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
 endfunction()
 
-# capra_judge_test(NAME LABELS ci|nightly SCRIPT FILE [ARGUMENTS ...]): a script that the Python of the outside judges
+# capra_judge_test(NAME LABELS ci|nightly SCRIPT FILE [COST SECONDS] [ARGUMENTS ...]): a script that the Python of the outside judges
 # runs (CAPRA_JUDGES_PYTHON); it imports from its own folder and from tests/judges. Without the judges it fails.
 function(capra_judge_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;SCRIPT;LABELS" "ARGUMENTS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;SCRIPT;LABELS;COST" "ARGUMENTS")
   if(CAPRA_JUDGES_PYTHON STREQUAL "OFF")
     return()
   endif()
@@ -88,6 +88,9 @@ function(capra_judge_test name)
   set_tests_properties(${name} PROPERTIES
     ENVIRONMENT PYTHONPATH=${PROJECT_SOURCE_DIR}/tests/judges
     FIXTURES_REQUIRED judges_${arg_LABELS})
+  if(DEFINED arg_COST)
+    set_tests_properties(${name} PROPERTIES COST ${arg_COST})
+  endif()
 endfunction()
 
 # Builds all fuzz programs and nothing else.

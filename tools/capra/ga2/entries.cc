@@ -14,15 +14,16 @@ using Entries = std::vector<OptionEntry>;
 
 // A command with these options and those that all have.
 template <class Options>
-CommandEntry entry(std::string name, std::string summary, Result<int> (*run)(const Options&),
-                   std::string line, const std::function<Entries(Options&)>& list) {
+CommandEntry entry(const std::string& name, const std::string& summary,
+                   Result<int> (*run)(const Options&), const std::string& line,
+                   const std::function<Entries(Options&)>& list) {
   const auto options = std::make_shared<Options>();
   Entries entries = list(*options);
   std::ranges::move(common_options(*options), std::back_inserter(entries));
-  return {.name = std::move(name),
-          .summary = std::move(summary),
+  return {.name = name,
+          .summary = summary,
           .options = std::move(entries),
-          .example = std::move(line),
+          .example = line,
           .run = [options, run] { return run(*options); }};
 }
 

@@ -79,6 +79,7 @@ void forget_unfinished(const std::string& path) {
 }
 
 void remove_unfinished() noexcept {
+  const int error = errno;  // of what the signal interrupts
   wait_for_holds();
   constexpr int kDeepest = 8;
   for (const Unfinished& one : unfinished) {
@@ -86,6 +87,7 @@ void remove_unfinished() noexcept {
       remove_entry(AT_FDCWD, one.path.data(), kDeepest);
     }
   }
+  errno = error;
 }
 
 Result<NewFile> NewFile::create(const std::string& path) {

@@ -7,6 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <filesystem>
 
@@ -62,6 +63,7 @@ volatile std::sig_atomic_t signals_taken = 0;  ///< by the handler
 volatile std::sig_atomic_t folders_found = 0;  ///< with something in them after it had removed all
 
 extern "C" void remove_and_look(int) {
+  const int error = errno;
   remove_unfinished();
   alignas(dirent64) char entries[2048];
   ::lseek(watched, 0, SEEK_SET);
@@ -73,6 +75,7 @@ extern "C" void remove_and_look(int) {
   constexpr ssize_t kItselfAndAbove = 2;
   if (count != kItselfAndAbove) folders_found = folders_found + 1;
   signals_taken = signals_taken + 1;
+  errno = error;
 }
 
 // A signal may come between making something and remembering it.

@@ -73,8 +73,8 @@ TEST(Plugin, IsRefusedWhenItIsCutShort) {
   const TempFolder folder;
   const std::string path = folder.path() + "/cut.so";
   const std::string whole = built("records");
-  const auto size = std::filesystem::file_size(whole);
-  for (const uintmax_t left : {size / 4, size / 2, uintmax_t{100}, uintmax_t{64}, uintmax_t{0}}) {
+  // Within what is mapped: behind it may be information for debuggers, which is not missed.
+  for (const uintmax_t left : {4096, 1000, 100, 64, 0}) {
     std::filesystem::copy_file(whole, path, std::filesystem::copy_options::overwrite_existing);
     std::filesystem::resize_file(path, left);
     const auto targets = load_plugin(path);

@@ -14,9 +14,9 @@ constexpr size_t kListed = 12;
 
 std::string list_text(const std::vector<std::string>& lines) {
   std::string text;
-  for (size_t i = 0; i < lines.size() && i < kListed; ++i) text += "\n    " + lines[i];
+  for (size_t i = 0; i < lines.size() && i < kListed; ++i) text += (i == 0 ? " " : "; ") + lines[i];
   if (lines.size() > kListed) {
-    text += "\n    and " + number_text(lines.size() - kListed) + " more";
+    text += "; and " + number_text(lines.size() - kListed) + " more";
   }
   return text;
 }

@@ -264,6 +264,7 @@ TEST(EmbeddingModel, MissingAndMisshapenTensorsAreListedTogether) {
             std::string::npos);
   EXPECT_NE(model.error().message.find("embeddings.LayerNorm.weight: is [95], needed [96]"),
             std::string::npos);
+  EXPECT_EQ(model.error().message.find('\n'), std::string::npos);  // it is printed as one line
   tensors = testing::small_checkpoint();
   tensors["embeddings.LayerNorm.weight"] = Array::zeros(DType::I32, {96});
   folder.write_weights(tensors);

@@ -69,7 +69,7 @@ std::string export_readme(const Graph& graph, const WrittenProgram& written, boo
   page += "\n| | name | type |\n|---|---|---|\n";
   page += port_rows<InputAttrs>(graph, graph.inputs(), "input");
   page += port_rows<OutputAttrs>(graph, graph.outputs(), "output");
-  page += "\nA name in a type stands for any number. " + written.run_note;
+  page += "\nA name in a type stands for any number.\n" + written.run_note;
   if (is_model) {
     page += "The input is the token ids of one text, special tokens included.\n";
   }

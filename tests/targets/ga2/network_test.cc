@@ -147,7 +147,6 @@ TEST(Compile, TakesExternalMemoryToItsLastWord) {
             "external memory is full (12 words)");
 }
 
-// A range set from outside changes the scale of its tensor and of its group.
 // A weight of 4 bits has a scale of its own, which its views have too.
 TEST(Network, ViewsOfAWeightOfFourBitsMeanWhatItMeans) {
   constexpr std::string_view kWeight =
@@ -185,6 +184,7 @@ TEST(Network, ViewsOfAWeightOfFourBitsMeanWhatItMeans) {
             "placement-impossible");
 }
 
+// A range set from outside changes the scale of its tensor and of its group.
 TEST(Network, RangesAreSetByTag) {
   Result<CompileRequest> request =
       read(product(R"("calib": [{"x": [[1, 2], [3, 4]]}], "compile": {"ranges": {"y": 12.7}})"));

@@ -20,10 +20,6 @@ Failure invalid(std::string message, const std::string& path) {
               "export again, or take the file that was written with the archive");
 }
 
-uint64_t bytes_of(const TensorType& type) {
-  return static_cast<uint64_t>(*type.shape.elements()) * dtype_bytes(type.dtype);
-}
-
 Result<TensorType> parse_type(const JsonFile& row) {
   CAPRA_ASSIGN(const std::string name, row.string("dtype"));
   const auto dtypes = all_dtypes();
@@ -55,7 +51,7 @@ std::string archive_index_text(const ArchiveIndex& index) {
     for (const int64_t size : type.shape.sizes()) shape.push(size);
     Json row = Json::object();
     row.set("key", key).set("dtype", dtype_name(type.dtype)).set("shape", std::move(shape));
-    parameters.push(row.set("bytes", bytes_of(type)));
+    parameters.push(row.set("bytes", byte_size(type)));
   }
   Json document = Json::object();
   document.set("archive", std::move(archive)).set("parameters", std::move(parameters));
@@ -81,9 +77,9 @@ Result<ArchiveIndex> parse_archive_index(std::string_view text, const std::strin
     CAPRA_ASSIGN(std::string key, fields.string("key"));
     CAPRA_ASSIGN(TensorType type, parse_type(fields));
     CAPRA_ASSIGN(const int64_t size, fields.integer("bytes", 0));
-    if (static_cast<uint64_t>(size) != bytes_of(type)) {
+    if (static_cast<uint64_t>(size) != byte_size(type)) {
       return invalid(key + " has " + number_text(size) + " bytes, " + type.text() + " needs " +
-                         number_text(bytes_of(type)),
+                         number_text(byte_size(type)),
                      path);
     }
     const std::string place = fmt::format("{}: {}", path, key);

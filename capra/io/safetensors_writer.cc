@@ -44,10 +44,6 @@ std::vector<Tensor> in_order(const Tensors& tensors) {
   return order;
 }
 
-uint64_t byte_size(const TensorType& type) {
-  return static_cast<uint64_t>(*type.shape.elements()) * dtype_bytes(type.dtype);
-}
-
 // What stands before the data: the size of the header, and the header.
 std::string preamble(const std::vector<Tensor>& order,
                      const std::map<std::string, std::string>& metadata) {

@@ -1,6 +1,7 @@
 // Building, reading and replaying graphs.
 #include "capra/ir/graph.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -213,6 +214,11 @@ bool operator==(const Graph& a, const Graph& b) {
     if (!equal_nodes(a.node(id), b.node(id))) return false;
   }
   return true;
+}
+
+const Note* find_note(const Node& node, std::string_view name) {
+  const auto found = std::ranges::find(node.notes, name, &Note::name);
+  return found == node.notes.end() ? nullptr : &*found;
 }
 
 Graph graph_of_call(const Graph& graph, const Node& node, std::string name) {

@@ -75,6 +75,9 @@ class Graph {
 /// The types of the operands of a node of `graph`, or of one not yet appended; null where absent.
 std::vector<const TensorType*> operand_types(const Graph& graph, std::span<const NodeId> operands);
 
+/// The note of that name; null where the node has none.
+const Note* find_note(const Node& node, std::string_view name);
+
 /// A graph of one call: the node of `graph` on inputs of its operands' types, and an output.
 Graph graph_of_call(const Graph& graph, const Node& node, std::string name);
 

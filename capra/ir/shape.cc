@@ -74,6 +74,10 @@ bool fits_memory(const TensorType& type) {
   return true;
 }
 
+uint64_t byte_size(const TensorType& type) {
+  return static_cast<uint64_t>(*type.shape.elements()) * dtype_bytes(type.dtype);
+}
+
 Result<Shape> broadcast_shapes(const Shape& a, const Shape& b) {
   const int64_t rank = std::max(a.rank(), b.rank());
   std::vector<Dim> dims;

@@ -82,6 +82,9 @@ bool grow_bytes(int64_t& bytes, int64_t extent);
 /// Whether the bytes of the static extents (a 0 counting as 1) can be counted in 63 bits.
 bool fits_memory(const TensorType& type);
 
+/// The bytes of a tensor whose extents are static and fit the memory.
+uint64_t byte_size(const TensorType& type);
+
 /// NumPy broadcasting of two shapes: aligned to the right, extents equal or 1. A symbol meets
 /// itself or 1. Fails with `operand-shape`.
 Result<Shape> broadcast_shapes(const Shape& a, const Shape& b);

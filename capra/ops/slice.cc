@@ -60,8 +60,6 @@ constexpr std::string_view kOperands1[] = {
     "f64[3, 4] [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]"};
 constexpr std::string_view kOperands2[] = {"f64[3] [1, 2, 3]"};
 constexpr std::string_view kOperands3[] = {"i32 7"};
-constexpr std::string_view kOperands4[] = {
-    "f64[3, 4] [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11]]"};
 constexpr Example kExamples[] = {
     {.attrs = "starts = [1, 0], limits = [3, 2]",
      .operands = kOperands0,
@@ -80,7 +78,7 @@ constexpr Example kExamples[] = {
      .result = "i32 7",
      .source = "NumPy 2.4 indexing"},
     {.attrs = "starts = [1, 0], limits = [3, 4]",
-     .operands = kOperands4,
+     .operands = kOperands1,
      .result = "f64[2, 4] [[4, 5, 6, 7], [8, 9, 10, 11]]",
      .source = "NumPy 2.4, basic slicing"},
 };

@@ -11,13 +11,6 @@
 namespace capra {
 namespace {
 
-const Note* find_note(const Node& node, std::string_view name) {
-  for (const Note& note : node.notes) {
-    if (note.name == name) return &note;
-  }
-  return nullptr;
-}
-
 std::string text_of(const Note* note) {
   const auto* text = note == nullptr ? nullptr : std::get_if<std::string>(&note->value);
   return text == nullptr ? std::string() : *text;

@@ -54,6 +54,16 @@ std::vector<const Pass*> graph_passes(const Target& whole, const PassContext& co
   return passes;
 }
 
+// One line of a file, which is no option of another kind nor a file's name to the compiler.
+bool is_flag(std::string_view flag) {
+  constexpr std::string_view kStart = "--";
+  if (!flag.starts_with(kStart) || flag.size() == kStart.size()) return false;
+  const auto first = static_cast<unsigned char>(flag[kStart.size()]);
+  const bool blank =
+      std::ranges::any_of(flag, [](char c) { return static_cast<unsigned char>(c) <= ' '; });
+  return std::isalnum(first) != 0 && !blank;
+}
+
 }  // namespace
 
 Target resolved(const Target& target) {
@@ -211,20 +221,6 @@ Result<std::unique_ptr<Executable>> compile(const Target& target, Graph graph,
   }
   return whole.compile(whole, graph, parameters, options);
 }
-
-namespace {
-
-// One line of a file, which is no option of another kind nor a file's name to the compiler.
-bool is_flag(std::string_view flag) {
-  constexpr std::string_view kStart = "--";
-  if (!flag.starts_with(kStart) || flag.size() == kStart.size()) return false;
-  const auto first = static_cast<unsigned char>(flag[kStart.size()]);
-  const bool blank =
-      std::ranges::any_of(flag, [](char c) { return static_cast<unsigned char>(c) <= ' '; });
-  return std::isalnum(first) != 0 && !blank;
-}
-
-}  // namespace
 
 Status check_writes(const Target& target) {
   if (resolved(target).write != nullptr) return {};

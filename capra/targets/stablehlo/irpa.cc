@@ -25,10 +25,6 @@ constexpr uint64_t round_up(uint64_t size, uint64_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
-uint64_t byte_size(const Global& global) {
-  return static_cast<uint64_t>(*global.type.shape.elements()) * dtype_bytes(global.type.dtype);
-}
-
 // The part of the file before the data, which says where everything is.
 class Preamble {
  public:
@@ -42,7 +38,7 @@ class Preamble {
     const uint64_t storage_offset = round_up(names_offset + names_size, kDataAlignment);
     uint64_t storage_size = 0;
     for (const Global& global : globals) {
-      storage_size = round_up(storage_size, kDataAlignment) + byte_size(global);
+      storage_size = round_up(storage_size, kDataAlignment) + byte_size(global.type);
     }
 
     bytes_ = "IRPA";
@@ -63,11 +59,11 @@ class Preamble {
       number(kDataEntry);
       const uint64_t name_size = globals[i].key.size();
       for (const uint64_t value : {uint64_t{0}, name, name_size, uint64_t{0}, uint64_t{0},
-                                   kDataAlignment, offset, byte_size(globals[i])}) {
+                                   kDataAlignment, offset, byte_size(globals[i].type)}) {
         number(value);
       }
       name += name_size;
-      offset += byte_size(globals[i]);
+      offset += byte_size(globals[i].type);
     }
     for (const Global& global : globals) bytes_ += global.key;
     bytes_.resize(storage_offset, '\0');

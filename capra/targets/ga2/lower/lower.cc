@@ -1,7 +1,6 @@
 // One node after the other; weights take their numbers from constants and parameters.
 #include "capra/targets/ga2/lower/lower.h"
 
-#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,11 +18,6 @@ namespace {
 
 Failure refuse(std::string message, std::string help) {
   return fail("network-invalid", std::move(message), {}, std::move(help));
-}
-
-const Note* find_note(const Node& node, std::string_view name) {
-  const auto found = std::ranges::find(node.notes, name, &Note::name);
-  return found == node.notes.end() ? nullptr : &*found;
 }
 
 bool is_weight(const Node& node) { return node.op == &kParameter || node.op == &kConstant; }

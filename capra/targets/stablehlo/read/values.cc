@@ -124,7 +124,7 @@ Result<Array> bytes_array(const Lexer& lexer, const Token& token, const TensorTy
   const std::string_view digits = token.text.substr(1, token.text.size() - 2);
   const auto bytes = is_hex(digits) ? bytes_of(digits.substr(2)) : std::nullopt;
   if (!bytes || type.dtype == DType::Bool) return lexer.needed(token, "\"0x\" and bytes");
-  const auto wanted = static_cast<size_t>(*type.shape.elements()) * dtype_bytes(type.dtype);
+  const uint64_t wanted = byte_size(type);
   if (bytes->size() != wanted) {
     return type_mismatch(lexer, token,
                          "found " + number_text(bytes->size()) + " bytes, " + type_text(type) +

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "capra/base/number_text.h"
-#include "capra/io/utf8.h"
+#include "capra/io/xml_text.h"
 #include "capra/ir/structural_ops.h"
 #include "capra/ir/text.h"
 #include "capra/ops/constant.h"
@@ -26,26 +26,12 @@ std::string title(const Node& node) {
   return std::string(node.op->name);
 }
 
-// In UTF-8 without control characters, which no document of XML may hold.
-std::string escaped(std::string_view text, bool xml) {
-  constexpr unsigned char kDelete = 0x7F;
+// Between quotes in DOT.
+std::string dot_text(std::string_view text) {
   std::string out;
-  for (const char c : repair_utf8(text).text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (code < ' ' || code == kDelete) {
-      out += ' ';
-    } else if (xml && c == '&') {
-      out += "&amp;";
-    } else if (xml && c == '<') {
-      out += "&lt;";
-    } else if (xml && c == '>') {
-      out += "&gt;";
-    } else if (!xml && (c == '"' || c == '\\')) {
-      out += '\\';
-      out += c;
-    } else {
-      out += c;
-    }
+  for (const char c : printable_text(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
   }
   return out;
 }
@@ -120,11 +106,11 @@ Json graph_json(const Graph& graph) {
 
 std::string graph_dot(const Graph& graph) {
   std::string text = fmt::format("digraph \"{}\" {{\n  node [shape=box fontname=\"sans-serif\"];\n",
-                                 escaped(graph.name(), false));
+                                 dot_text(graph.name()));
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& node = graph.node(id);
     if (!is_drawn(node)) continue;
-    text += fmt::format("  n{} [label=\"{}\\n{}\"{}];\n", id, escaped(title(node), false),
+    text += fmt::format("  n{} [label=\"{}\\n{}\"{}];\n", id, dot_text(title(node)),
                         node.type.text(), node.op == &kGroup ? " style=bold" : "");
     for (const NodeId operand : node.operands) {
       if (operand == kAbsent || !is_drawn(graph.node(operand))) continue;
@@ -172,10 +158,10 @@ std::string graph_svg(const Graph& graph) {
         "stroke=\"#333\"/>\n",
         x, y, kWidth, kHeight, node.op == &kGroup ? "#dce9f7" : "#f6f6f6");
     text += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
-                        x + kWidth / 2, y + 18, escaped(title(node), true));
+                        x + kWidth / 2, y + 18, xml_text(title(node)));
     text += fmt::format(
         "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" fill=\"#555\" font-size=\"11\">{}</text>\n",
-        x + kWidth / 2, y + 35, escaped(node.type.text(), true));
+        x + kWidth / 2, y + 35, xml_text(node.type.text()));
   }
   return text + "</svg>\n";
 }

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "capra/io/xml_text.h"
+
 namespace capra::ga2 {
 namespace {
 
@@ -29,23 +31,6 @@ constexpr std::string_view kStyle = R"(
   }
 )";
 
-std::string escaped(std::string_view words) {
-  std::string text;
-  for (const char one : words) {
-    if (one == '&') {
-      text += "&amp;";
-    } else if (one == '<') {
-      text += "&lt;";
-    } else if (one == '>') {
-      text += "&gt;";
-    } else {
-      // Control characters have no place in XML.
-      text += static_cast<unsigned char>(one) < 0x20 ? ' ' : one;
-    }
-  }
-  return text;
-}
-
 std::string_view anchor_name(Anchor anchor) {
   return anchor == Anchor::Start ? "start" : anchor == Anchor::Middle ? "middle" : "end";
 }
@@ -58,7 +43,7 @@ void Svg::rectangle(const Box& box, std::string_view style, std::string_view tip
   body_ +=
       fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"{}\"",
                   box.x, box.y, box.width, box.height, style);
-  body_ += tip.empty() ? "/>\n" : fmt::format("><title>{}</title></rect>\n", escaped(tip));
+  body_ += tip.empty() ? "/>\n" : fmt::format("><title>{}</title></rect>\n", xml_text(tip));
 }
 
 void Svg::line(double x1, double y1, double x2, double y2, std::string_view style) {
@@ -70,14 +55,14 @@ void Svg::line(double x1, double y1, double x2, double y2, std::string_view styl
 void Svg::text(double x, double y, std::string_view words, std::string_view style, Anchor anchor) {
   body_ +=
       fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"{}\" text-anchor=\"{}\">{}</text>\n", x,
-                  y, style, anchor_name(anchor), escaped(words));
+                  y, style, anchor_name(anchor), xml_text(words));
 }
 
 void Svg::upright_text(double x, double y, std::string_view words) {
   body_ += fmt::format(
       "<text transform=\"translate({:.1f} {:.1f}) rotate(-90)\" class=\"ink\" "
       "text-anchor=\"middle\">{}</text>\n",
-      x, y, escaped(words));
+      x, y, xml_text(words));
 }
 
 std::string Svg::document(double width, double height, std::string_view title) const {
@@ -86,7 +71,7 @@ std::string Svg::document(double width, double height, std::string_view title) c
       "viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\">\n<title>{2}</title>\n<style>{3}</style>\n"
       "<rect width=\"100%\" height=\"100%\" class=\"paper\"/>\n"
       "<text x=\"16\" y=\"26\" class=\"title\">{2}</text>\n{4}</svg>\n",
-      width, height, escaped(title), kStyle, body_);
+      width, height, xml_text(title), kStyle, body_);
 }
 
 }  // namespace capra::ga2

@@ -1,0 +1,34 @@
+// Byte by byte.
+#include "capra/io/xml_text.h"
+
+#include "capra/io/utf8.h"
+
+namespace capra {
+
+std::string printable_text(std::string_view text) {
+  constexpr unsigned char kDelete = 0x7F;
+  std::string out = repair_utf8(text).text;
+  for (char& c : out) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code < ' ' || code == kDelete) c = ' ';
+  }
+  return out;
+}
+
+std::string xml_text(std::string_view text) {
+  std::string out;
+  for (const char c : printable_text(text)) {
+    if (c == '&') {
+      out += "&amp;";
+    } else if (c == '<') {
+      out += "&lt;";
+    } else if (c == '>') {
+      out += "&gt;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace capra

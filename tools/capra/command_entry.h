@@ -1,7 +1,12 @@
 // Subcommands declared as data, for the command line to read.
 #pragma once
 
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -45,6 +50,21 @@ inline std::vector<OptionEntry> common_options(OutputOptions& options) {
            .value = &options.quiet,
            .group = kOutput,
            .text = "no progress, no notes"}};
+}
+
+/// A command whose options are those that `list` names and those that all have.
+template <class Options>
+CommandEntry command_entry(const std::string& name, const std::string& summary,
+                           Result<int> (*run)(const Options&), const std::string& example,
+                           const std::function<std::vector<OptionEntry>(Options&)>& list) {
+  const auto options = std::make_shared<Options>();
+  std::vector<OptionEntry> entries = list(*options);
+  std::ranges::copy(common_options(*options), std::back_inserter(entries));
+  return {.name = name,
+          .summary = summary,
+          .options = std::move(entries),
+          .example = example,
+          .run = [options, run] { return run(*options); }};
 }
 
 CommandEntry docs_entry();

@@ -159,39 +159,31 @@ Status load_targets(ModelOptions& options) {
 }
 
 CommandEntry docs_entry() {
-  const auto options = std::make_shared<DocsOptions>();
-  std::vector<OptionEntry> entries = {
-      {.name = "--conformance",
-       .value = &options->conformance,
-       .takes = "FILE",
-       .group = kInput,
-       .text = "JSON of results, op by op and dtype by dtype"},
-      {.name = "--output",
-       .value = &options->output,
-       .takes = "FOLDER",
-       .group = kOutput,
-       .text = "folder; default: docs/generated"},
-  };
-  std::ranges::copy(common_options(*options), std::back_inserter(entries));
-  return {.name = "docs",
-          .summary = "write the operator pages",
-          .options = std::move(entries),
-          .example = "capra docs --output docs/generated",
-          .run = [options] { return run_docs(*options); }};
+  return command_entry<DocsOptions>(
+      "docs", "write the operator pages", run_docs, "capra docs --output docs/generated",
+      [](DocsOptions& options) -> std::vector<OptionEntry> {
+        return {{.name = "--conformance",
+                 .value = &options.conformance,
+                 .takes = "FILE",
+                 .group = kInput,
+                 .text = "JSON of results, op by op and dtype by dtype"},
+                {.name = "--output",
+                 .value = &options.output,
+                 .takes = "FOLDER",
+                 .group = kOutput,
+                 .text = "folder; default: docs/generated"}};
+      });
 }
 
 CommandEntry explain_entry() {
-  const auto options = std::make_shared<ExplainOptions>();
-  std::vector<OptionEntry> entries = {{.name = "code",
-                                       .value = &options->code,
-                                       .takes = "CODE",
-                                       .text = "a diagnostic code; without it, all codes"}};
-  std::ranges::copy(common_options(*options), std::back_inserter(entries));
-  return {.name = "explain",
-          .summary = "what a diagnostic code means",
-          .options = std::move(entries),
-          .example = "capra explain weights-incomplete",
-          .run = [options] { return run_explain(*options); }};
+  return command_entry<ExplainOptions>(
+      "explain", "what a diagnostic code means", run_explain, "capra explain weights-incomplete",
+      [](ExplainOptions& options) -> std::vector<OptionEntry> {
+        return {{.name = "code",
+                 .value = &options.code,
+                 .takes = "CODE",
+                 .text = "a diagnostic code; without it, all codes"}};
+      });
 }
 
 }  // namespace capra::driver

@@ -1,9 +1,4 @@
 // The command line of `capra ga2`.
-#include <algorithm>
-#include <iterator>
-#include <memory>
-#include <utility>
-
 #include "tools/capra/command_entry.h"
 #include "tools/capra/ga2/commands.h"
 
@@ -11,21 +6,6 @@ namespace capra::driver {
 namespace {
 
 using Entries = std::vector<OptionEntry>;
-
-// A command with these options and those that all have.
-template <class Options>
-CommandEntry entry(const std::string& name, const std::string& summary,
-                   Result<int> (*run)(const Options&), const std::string& line,
-                   const std::function<Entries(Options&)>& list) {
-  const auto options = std::make_shared<Options>();
-  Entries entries = list(*options);
-  std::ranges::move(common_options(*options), std::back_inserter(entries));
-  return {.name = name,
-          .summary = summary,
-          .options = std::move(entries),
-          .example = line,
-          .run = [options, run] { return run(*options); }};
-}
 
 // Of every command that compiles.
 Entries graph_options(Ga2Options& options) {
@@ -116,19 +96,19 @@ Entries text_options(Ga2TextOptions& options, const char* file) {
 
 std::vector<CommandEntry> ga2_entries() {
   return {
-      entry<Ga2CompileOptions>("compile", "a graph to a program", run_ga2_compile,
-                               "capra ga2 compile attention.json --output attention.hex",
-                               compile_options),
-      entry<Ga2RunOptions>("run", "a graph on the simulated chip", run_ga2_run,
-                           "capra ga2 run attention.json --trace", run_options),
-      entry<Ga2ExplainOptions>(
+      command_entry<Ga2CompileOptions>("compile", "a graph to a program", run_ga2_compile,
+                                       "capra ga2 compile attention.json --output attention.hex",
+                                       compile_options),
+      command_entry<Ga2RunOptions>("run", "a graph on the simulated chip", run_ga2_run,
+                                   "capra ga2 run attention.json --trace", run_options),
+      command_entry<Ga2ExplainOptions>(
           "explain", "what the compiler decides, pass by pass", run_ga2_explain,
           "capra ga2 explain attention.json --output pictures", explain_options),
-      entry<Ga2TextOptions>(
+      command_entry<Ga2TextOptions>(
           "asm", "a listing to words", run_ga2_asm,
           "capra ga2 asm attention.lst --output attention.hex",
           [](Ga2TextOptions& options) { return text_options(options, "a listing"); }),
-      entry<Ga2TextOptions>(
+      command_entry<Ga2TextOptions>(
           "disasm", "words to a listing", run_ga2_disasm, "capra ga2 disasm attention.hex",
           [](Ga2TextOptions& options) {
             return text_options(options, "words as hexadecimal digits, an instruction a line");

@@ -9,7 +9,6 @@
 #include "capra/targets/ga2/isa/listing.h"
 #include "capra/targets/ga2/program_json.h"
 #include "examples/ga2/samples.h"
-#include "tests/targets/ga2/battery/random_network.h"
 
 namespace {
 

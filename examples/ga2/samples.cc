@@ -8,12 +8,6 @@
 
 namespace capra::ga2 {
 
-Matrix<double> normal_matrix(PythonRandom& random, Extents shape, double deviation) {
-  Matrix<double> matrix(shape.rows, shape.columns);
-  for (double& value : matrix.values) value = random.gauss(0, deviation);
-  return matrix;
-}
-
 Sample normal_sample(const Network& network, PythonRandom& random) {
   Sample sample;
   for (const NetworkNode& node : network.nodes()) {

@@ -5,12 +5,9 @@
 #include <vector>
 
 #include "capra/targets/ga2/sim/run.h"
-#include "tests/support/python_random.h"
+#include "tests/targets/ga2/battery/random_network.h"
 
 namespace capra::ga2 {
-
-/// Normal numbers around 0, row by row.
-Matrix<double> normal_matrix(PythonRandom& random, Extents shape, double deviation);
 
 /// One for the graph's inputs, in their order, of deviation 1.
 Sample normal_sample(const Network& network, PythonRandom& random);

@@ -148,18 +148,12 @@ Json outputs_json(const Run& run) {
   return outputs;
 }
 
-Counters program_cost(const Program& program) {
-  Counters counters;
-  for (const Instruction& one : program.instructions) counters += cost(one);
-  return counters;
-}
-
 Result<Json> compiled_json(const Program& program, const Result<Program>& without_reuse,
                            const std::optional<Sample>& test) {
   const bool kept = without_reuse.ok();
   const auto all = [](NodeIndex) { return false; };
   const auto indices = [&](NodeIndex node) { return is_argmax(program, node); };
-  const Counters counters = program_cost(program);
+  const Counters counters = cost(program.instructions);
   Json document = Json::object();
   document.set("node_count", program.network.size());
   document.set("ranges", by_node(program.plan.ranges, all));

@@ -25,9 +25,6 @@ Json cycles_by_mnemonic(const Program& program);
 /// `ints` and `floats` of each output.
 Json outputs_json(const Run& run);
 
-/// What the instructions of a program cost together.
-Counters program_cost(const Program& program);
-
 /// Everything that the compiler decided. `without_reuse` is the same graph with every buffer in a
 /// place of its own, or why there is none. What a run on the sample gives is null where there is no
 /// sample. Fails as `run`.

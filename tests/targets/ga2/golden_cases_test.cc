@@ -72,7 +72,7 @@ void expect_program(const Json& file, const Program& program) {
   expect_exactly(file, "alloc_events", events_json(program));
   const Json* cycles = file.find("expected")->find("cycles");
   if (expected(file, "cycles") == nullptr) return;
-  const Counters counters = program_cost(program);
+  const Counters counters = cost(program.instructions);
   EXPECT_EQ(counters.total, *cycles->find("value")->as_i64());
   EXPECT_EQ(counters.total, counters.matrix + counters.transfer + counters.vector +
                                 2 * (counters.instructions + 1));

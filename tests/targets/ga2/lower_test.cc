@@ -9,12 +9,12 @@
 #include "capra/ir/text.h"
 #include "capra/ir/verify.h"
 #include "capra/ops/all_ops.h"
-#include "capra/targets/ga2/emit/program.h"
-#include "capra/targets/ga2/isa/listing.h"
 #include "capra/targets/ga2/network_json.h"
+#include "capra/targets/ga2/program_json.h"
 #include "tests/targets/ga2/battery/checks.h"
 #include "tests/targets/ga2/battery/random_network.h"
 #include "tests/targets/ga2/golden_files.h"
+#include "tests/targets/ga2/same_network.h"
 #include "tests/targets/ga2/traced_network.h"
 
 namespace capra::ga2 {
@@ -32,29 +32,9 @@ Graph through_text(const Graph& graph) {
   return *std::move(read);
 }
 
-void expect_same(const Network& found, const Network& wanted) {
-  ASSERT_EQ(found.size(), wanted.size());
-  for (NodeIndex i = 0; i < wanted.size(); ++i) {
-    const NetworkNode& a = found.node(i);
-    const NetworkNode& b = wanted.node(i);
-    EXPECT_EQ(a.op, b.op) << i;
-    EXPECT_EQ(a.operands, b.operands) << i;
-    EXPECT_EQ(a.shape, b.shape) << i;
-    EXPECT_EQ(a.name, b.name) << i;
-    EXPECT_EQ(a.tag, b.tag) << i;
-    EXPECT_TRUE(a.weights == b.weights) << i;
-    EXPECT_EQ(a.bits, b.bits) << i;
-    EXPECT_EQ(a.transpose_b, b.transpose_b) << i;
-    EXPECT_EQ(a.factor, b.factor) << i;
-    EXPECT_EQ(a.start, b.start) << i;
-  }
-}
-
 // What the golden file expects of the program, not only what the network's own reading gives.
 void expect_golden(const Json& file, const Program& program) {
-  Json listing = Json::array();
-  for (const Instruction& one : program.instructions) listing.push(instruction_text(one));
-  EXPECT_EQ(listing.text(), expected(file, "listing")->text());
+  EXPECT_EQ(listing_json(program).text(), expected(file, "listing")->text());
   for (const auto& [node, scale] : expected(file, "scale")->members()) {
     const double wanted = *scale.as_f64();
     EXPECT_LE(std::fabs(program.plan.scales[std::stoul(node)] - wanted), 1e-12 * wanted) << node;

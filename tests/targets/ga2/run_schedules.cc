@@ -3,13 +3,11 @@
 //   ga2_schedules KIND FIRST COUNT      checks seeds of graph, slice or int4
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
 
-#include "capra/base/number_text.h"
-#include "tests/targets/ga2/battery/random_network.h"
+#include "tests/targets/ga2/battery/seed_range.h"
 #include "tests/targets/ga2/schedule_checks.h"
 #include "tests/targets/ga2/schedule_table.h"
 
@@ -36,14 +34,8 @@ int run(std::span<const char* const> arguments) {
     fmt::print("{}", schedule_table());
     return 0;
   }
-  constexpr CaseKind kKinds[] = {CaseKind::Graph, CaseKind::Slice, CaseKind::Int4};
-  if (arguments.size() == 3) {
-    const auto kind = std::ranges::find(kKinds, std::string_view(arguments[0]), case_kind_name);
-    const std::optional<uint64_t> first = parse_u64(arguments[1]);
-    const std::optional<uint64_t> count = parse_u64(arguments[2]);
-    if (kind != std::end(kKinds) && first && count && *first < 1u << 30 && *count < 1u << 30) {
-      return check(*kind, static_cast<int64_t>(*first), static_cast<int64_t>(*count));
-    }
+  if (const std::optional<SeedRange> seeds = seed_range(arguments)) {
+    return check(seeds->kind, seeds->first, seeds->count);
   }
   fmt::print(stderr, "usage: ga2_schedules [graph|slice|int4 FIRST COUNT]\n");
   return 2;

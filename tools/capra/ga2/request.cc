@@ -12,7 +12,6 @@
 #include "capra/ir/verify.h"
 #include "capra/ops/all_ops.h"
 #include "capra/targets/ga2/lower/lower.h"
-#include "capra/targets/ga2/program_json.h"
 
 namespace capra::driver {
 namespace {
@@ -89,7 +88,7 @@ void print_notes(const ga2::Program& program, const OutputOptions& options) {
 std::string program_summary(const ga2::Program& program) {
   return fmt::format(
       "{} instructions, {} cycles; scratchpad {} of {} words, external memory {} of {} words",
-      program.instructions.size(), ga2::program_cost(program).total, program.scratchpad_high,
+      program.instructions.size(), ga2::cost(program.instructions).total, program.scratchpad_high,
       ga2::kScratchpadWords, program.external_words, ga2::kExternalWords);
 }
 

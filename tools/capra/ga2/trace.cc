@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "capra/targets/ga2/isa/access.h"
 #include "capra/targets/ga2/isa/listing.h"
 #include "capra/targets/ga2/sim/machine.h"
 #include "capra/targets/ga2/sim/run.h"
@@ -17,36 +18,17 @@ namespace {
 constexpr size_t kShownWords = 8;
 constexpr size_t kInstructionColumns = 86;
 
-struct WrittenRange {
-  int64_t address = 0;
-  int64_t words = 0;
-};
+// A store writes to external memory, all others to the scratchpad.
+std::vector<ga2::Words> written_by(const ga2::Instruction& instruction) {
+  if (const auto* store = std::get_if<ga2::Store>(&instruction)) return {{store->dst, store->len}};
+  return ga2::access_of(instruction).writes;
+}
 
-struct RangesOf {
-  using Ranges = std::vector<WrittenRange>;
-
-  Ranges operator()(const ga2::Halt&) const { return {}; }
-  Ranges operator()(const ga2::Multiply& one) const {
-    Ranges rows;
-    rows.reserve(one.m);
-    for (int64_t row = 0; row < one.m; ++row) rows.push_back({one.dst + row * one.ldc, one.n});
-    return rows;
-  }
-  Ranges operator()(const ga2::Argmax& one) const { return {{one.dst, 1}}; }
-  Ranges operator()(const ga2::Unpack& one) const {
-    return {{one.dst, ga2::kPackedValues * one.len}};
-  }
-  template <class T>
-  Ranges operator()(const T& one) const {
-    return {{one.dst, one.len}};
-  }
-};
-
-WrittenWords words_at(std::span<const uint32_t> memory, const WrittenRange& range) {
+WrittenWords words_at(std::span<const uint32_t> memory, const ga2::Words& range) {
   WrittenWords written{.address = range.address, .values = {}};
-  written.values.reserve(static_cast<size_t>(range.words));
+  written.values.reserve(static_cast<size_t>(range.count));
   for (const uint32_t word :
-       memory.subspan(static_cast<size_t>(range.address), static_cast<size_t>(range.words))) {
+       memory.subspan(static_cast<size_t>(range.address), static_cast<size_t>(range.count))) {
     written.values.push_back(static_cast<int32_t>(word));
   }
   return written;
@@ -66,7 +48,7 @@ Result<std::vector<TraceStep>> traced_run(const ga2::Program& program, const ga2
                    .is_external = std::holds_alternative<ga2::Store>(instruction),
                    .written = {}};
     const auto memory = step.is_external ? machine.external() : machine.scratchpad();
-    for (const WrittenRange& range : std::visit(RangesOf{}, instruction)) {
+    for (const ga2::Words& range : written_by(instruction)) {
       step.written.push_back(words_at(memory, range));
     }
     cycle = machine.counters().total;

@@ -12,8 +12,6 @@
 namespace capra::ga2 {
 namespace {
 
-uint32_t word(int64_t value) { return static_cast<uint32_t>(value); }
-
 int64_t packed_words(const NetworkNode& node) {
   return (node.shape.words() + kPackedValues - 1) / kPackedValues;
 }

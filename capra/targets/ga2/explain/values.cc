@@ -7,51 +7,10 @@
 #include <optional>
 #include <utility>
 
+#include "capra/targets/ga2/isa/access.h"
+
 namespace capra::ga2 {
 namespace {
-
-struct Words {
-  int64_t address = 0;
-  int64_t count = 0;
-};
-
-// What an instruction reads and writes of the scratchpad.
-struct Access {
-  std::vector<Words> reads;
-  std::vector<Words> writes;
-};
-
-// `rows` runs of `length` words, `stride` apart.
-std::vector<Words> rows_at(int64_t address, int64_t rows, int64_t length, int64_t stride) {
-  std::vector<Words> all;
-  all.reserve(static_cast<size_t>(rows));
-  for (int64_t row = 0; row < rows; ++row) all.push_back({address + row * stride, length});
-  return all;
-}
-
-struct AccessOf {
-  Access operator()(const Halt&) const { return {}; }
-  Access operator()(const Load& one) const { return {{}, {{one.dst, one.len}}}; }
-  Access operator()(const Store& one) const { return {{{one.src, one.len}}, {}}; }
-  Access operator()(const Multiply& one) const {
-    std::vector<Words> reads = rows_at(one.a, one.m, one.k, one.lda);
-    const std::vector<Words> second =
-        one.tb != 0 ? rows_at(one.b, one.n, one.k, one.ldb) : rows_at(one.b, one.k, one.n, one.ldb);
-    reads.insert(reads.end(), second.begin(), second.end());
-    return {std::move(reads), rows_at(one.dst, one.m, one.n, one.ldc)};
-  }
-  Access operator()(const Add& one) const {
-    return {{{one.src1, one.len}, {one.src2, one.len}}, {{one.dst, one.len}}};
-  }
-  Access operator()(const Argmax& one) const { return {{{one.src, one.len}}, {{one.dst, 1}}}; }
-  Access operator()(const Unpack& one) const {
-    return {{{one.src, one.len}}, {{one.dst, kPackedValues * one.len}}};
-  }
-  template <class T>
-  Access operator()(const T& one) const {
-    return {{{one.src, one.len}}, {{one.dst, one.len}}};
-  }
-};
 
 // What the value that an instruction writes is called.
 class Namer {
@@ -140,7 +99,7 @@ std::vector<KeptValue> kept_values(const Program& program) {
   std::vector<std::optional<size_t>> holder(static_cast<size_t>(kScratchpadWords));
   Namer namer(program);
   for (size_t i = 0; i < program.instructions.size(); ++i) {
-    const Access access = std::visit(AccessOf{}, program.instructions[i]);
+    const Access access = access_of(program.instructions[i]);
     for (const Words& read : access.reads) {
       for (int64_t at = read.address; at < read.address + read.count; ++at) {
         if (const auto held = holder[static_cast<size_t>(at)]) values[*held].last = i;

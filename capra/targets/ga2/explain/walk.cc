@@ -2,6 +2,7 @@
 #include "capra/targets/ga2/explain/walk.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -17,15 +18,6 @@
 namespace capra::ga2 {
 namespace {
 
-std::string joined(const std::vector<std::string>& parts, std::string_view between) {
-  std::string text;
-  for (const std::string& part : parts) {
-    if (!text.empty()) text += between;
-    text += part;
-  }
-  return text;
-}
-
 Chapter graph_chapter(const Network& network) {
   Chapter chapter{"PASS 0: the graph (what the user writes)", {}};
   for (NodeIndex i = 0; i < network.size(); ++i) {
@@ -34,7 +26,8 @@ Chapter graph_chapter(const Network& network) {
     operands.reserve(node.operands.size());
     for (const NodeIndex operand : node.operands) operands.push_back(fmt::format("%{}", operand));
     std::string line = fmt::format("  %{:<2} = {:8} {:8} -> {}  {}", i, node_op_name(node.op),
-                                   joined(operands, ", "), extents_text(node.shape), node.name);
+                                   fmt::format("{}", fmt::join(operands, ", ")),
+                                   extents_text(node.shape), node.name);
     if (node.transpose_b) line += " ^T";
     if (node.op == NodeOp::Matmul && node.factor != 1) {
       line += fmt::format(" x{:.4f}", node.factor);
@@ -125,7 +118,7 @@ Chapter tiles_chapter(const Network& network) {
     }
     chapter.lines.push_back(fmt::format(
         "  %{}: ({} x {}) x ({} x {}) -> {} x {} = {} tile(s): {}", i, m, k, k, n,
-        (m + kTile - 1) / kTile, (n + kTile - 1) / kTile, tiles.size(), joined(parts, ", ")));
+        (m + kTile - 1) / kTile, (n + kTile - 1) / kTile, tiles.size(), fmt::join(parts, ", ")));
   }
   return chapter;
 }
@@ -144,7 +137,7 @@ std::string views_note(const Network& network) {
   std::string text =
       fmt::format("  note: {} are VIEWS of one buffer (the concat result)", pairs[0]);
   pairs.erase(pairs.begin());
-  if (!pairs.empty()) text += fmt::format(", as are {}", joined(pairs, ", "));
+  if (!pairs.empty()) text += fmt::format(", as are {}", fmt::join(pairs, ", "));
   text += rows_are_appended ? ": the cache plus the new row is assembled in place"
                             : ": what they hold is assembled in place";
   return text + ", so the concatenation costs no instruction.";
@@ -184,7 +177,7 @@ Chapter program_chapter(const Program& program) {
   chapter.lines.emplace_back();
   chapter.lines.push_back(
       fmt::format("{} instructions (including HALT); cycles on GA-2 (model): {}",
-                  program.instructions.size(), program_cost(program).total));
+                  program.instructions.size(), cost(program.instructions).total));
   return chapter;
 }
 
@@ -198,7 +191,7 @@ std::string row_text(std::span<const double> row) {
     if (text.find_first_of(".eE") == std::string::npos) text += ".0";
     parts.push_back(std::move(text));
   }
-  return fmt::format("[{}]", joined(parts, ", "));
+  return fmt::format("[{}]", fmt::join(parts, ", "));
 }
 
 void add_outputs(Chapter& chapter, const Program& program, const Run& ran, const Sample& test) {
@@ -238,7 +231,7 @@ Result<Chapter> checks_chapter(const Program& program, const Sample& test) {
   chapter.lines.push_back(
       fmt::format("  stage-wise real-number check (every tensor within one level of the meaning of "
                   "its operation): {}",
-                  problems.empty() ? "no problems" : joined(problems, "; ")));
+                  problems.empty() ? "no problems" : fmt::format("{}", fmt::join(problems, "; "))));
   add_outputs(chapter, program, ran, test);
   return chapter;
 }

@@ -20,6 +20,9 @@ inline constexpr int64_t kMostInner = 64;
 /// Values of 4 bits in a packed word.
 inline constexpr int64_t kPackedValues = 8;
 
+/// A number that is not negative as the value of a field.
+inline uint32_t word(int64_t value) { return static_cast<uint32_t>(value); }
+
 /// One field of an instruction. Values are unsigned and take `bits` bits in the word.
 template <class T>
 struct Field {

@@ -16,8 +16,6 @@ namespace {
 
 constexpr NodeIndex kNever = std::numeric_limits<NodeIndex>::max();
 
-uint32_t word(int64_t value) { return static_cast<uint32_t>(value); }
-
 // A buffer of `Places`, as far as it is needed.
 struct Buffer {
   RowRange rows;

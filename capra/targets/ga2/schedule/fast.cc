@@ -61,7 +61,6 @@ class Finisher {
   }
 
  private:
-  static uint32_t word(int64_t value) { return static_cast<uint32_t>(value); }
   int64_t address_of(const Spot& spot) const {
     return plan_.addresses[static_cast<size_t>(spot.block)] + spot.offset;
   }

@@ -13,8 +13,6 @@
 namespace capra::ga2 {
 namespace {
 
-uint32_t word(int64_t value) { return static_cast<uint32_t>(value); }
-
 class Bound {
  public:
   Bound(const Network& network, const ScalePlan& plan, const Places& places)

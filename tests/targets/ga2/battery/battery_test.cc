@@ -8,32 +8,17 @@
 #include "capra/targets/ga2/network_json.h"
 #include "tests/targets/ga2/battery/checks.h"
 #include "tests/targets/ga2/golden_files.h"
+#include "tests/targets/ga2/same_network.h"
 
 namespace capra::ga2 {
 namespace {
-
-void expect_same(const NetworkNode& found, const NetworkNode& wanted) {
-  EXPECT_EQ(found.op, wanted.op);
-  EXPECT_EQ(found.operands, wanted.operands);
-  EXPECT_EQ(found.shape, wanted.shape);
-  EXPECT_EQ(found.name, wanted.name);
-  EXPECT_EQ(found.weights, wanted.weights);
-  EXPECT_EQ(found.bits, wanted.bits);
-  EXPECT_EQ(found.transpose_b, wanted.transpose_b);
-  EXPECT_EQ(found.factor, wanted.factor);
-  EXPECT_EQ(found.start, wanted.start);
-}
 
 // Every number to its last bit: graph, calibration samples and the sample to run.
 void expect_golden(const Case& made, const std::string& name) {
   SCOPED_TRACE(name);
   const Result<CompileRequest> wanted = read_request(golden_file(name), name);
   ASSERT_TRUE(wanted.ok()) << to_text(wanted.error());
-  ASSERT_EQ(made.network.size(), wanted->network.size());
-  for (NodeIndex i = 0; i < made.network.size(); ++i) {
-    SCOPED_TRACE(i);
-    expect_same(made.network.node(i), wanted->network.node(i));
-  }
+  expect_same(made.network, wanted->network);
   EXPECT_EQ(made.calibration, wanted->calibration);
   EXPECT_EQ(made.test, wanted->test);
 }

@@ -10,17 +10,9 @@
 #include <utility>
 
 #include "capra/base/number_text.h"
-#include "tests/support/python_random.h"
 
 namespace capra::ga2 {
 namespace {
-
-// `count` rows of normal numbers.
-Matrix<double> normal_matrix(PythonRandom& random, Extents shape, double deviation) {
-  Matrix<double> matrix(shape.rows, shape.columns);
-  for (double& value : matrix.values) value = random.gauss(0, deviation);
-  return matrix;
-}
 
 // An input, and the size of the numbers that it is given.
 struct NewInput {
@@ -182,6 +174,12 @@ Builder random_slice_graph(int64_t seed) {
 }
 
 }  // namespace
+
+Matrix<double> normal_matrix(PythonRandom& random, Extents shape, double deviation) {
+  Matrix<double> matrix(shape.rows, shape.columns);
+  for (double& value : matrix.values) value = random.gauss(0, deviation);
+  return matrix;
+}
 
 std::string_view case_kind_name(CaseKind kind) {
   switch (kind) {

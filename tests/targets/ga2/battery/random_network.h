@@ -6,8 +6,12 @@
 #include <vector>
 
 #include "capra/targets/ga2/quantize/evaluate.h"
+#include "tests/support/python_random.h"
 
 namespace capra::ga2 {
+
+/// Normal numbers around 0, row by row.
+Matrix<double> normal_matrix(PythonRandom& random, Extents shape, double deviation);
 
 /// A graph with samples to choose scales from, and one to run it on.
 struct Case {

@@ -14,13 +14,11 @@
 #include <string_view>
 #include <vector>
 
-#include "capra/base/number_text.h"
 #include "tests/targets/ga2/battery/checks.h"
+#include "tests/targets/ga2/battery/seed_range.h"
 
 namespace capra::ga2 {
 namespace {
-
-constexpr CaseKind kKinds[] = {CaseKind::Graph, CaseKind::Slice, CaseKind::Int4};
 
 constexpr int64_t kJudgedErrors = 60;
 
@@ -83,20 +81,14 @@ int64_t run_cancellation() {
 
 int run_all() {
   int64_t bad = run_cancellation();
-  for (const CaseKind kind : kKinds) bad += run_range(kind, 0, kJudgedErrors);
+  for (const CaseKind kind : kBatteryKinds) bad += run_range(kind, 0, kJudgedErrors);
   return bad == 0 ? 0 : 1;
 }
 
 int run(std::span<const char* const> arguments) {
   if (arguments.empty()) return run_all();
-  if (arguments.size() == 3) {
-    const auto kind = std::ranges::find(kKinds, std::string_view(arguments[0]), case_kind_name);
-    const std::optional<uint64_t> first = parse_u64(arguments[1]);
-    const std::optional<uint64_t> count = parse_u64(arguments[2]);
-    if (kind != std::end(kKinds) && first && count && *first < 1u << 30 && *count < 1u << 30) {
-      return run_range(*kind, static_cast<int64_t>(*first), static_cast<int64_t>(*count)) == 0 ? 0
-                                                                                               : 1;
-    }
+  if (const std::optional<SeedRange> seeds = seed_range(arguments)) {
+    return run_range(seeds->kind, seeds->first, seeds->count) == 0 ? 0 : 1;
   }
   fmt::print(stderr, "usage: ga2_battery [graph|slice|int4 FIRST COUNT]\n");
   return 2;

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
 #include "capra/runtime/target.h"
-#include "capra/targets/ga2/isa/instruction.h"
 
 namespace capra::ga2 {
 

@@ -44,10 +44,7 @@ Result<std::string> memory_text(const Program& program) {
     zeros[node.name] = Matrix<double>(node.shape.rows, node.shape.columns);
   }
   CAPRA_ASSIGN(const std::vector<uint32_t> words, external_image(program, zeros));
-  std::string text;
-  text.reserve(words.size() * 9);
-  for (const uint32_t word : words) text += fmt::format("{:08x}\n", word);
-  return text;
+  return memory_hex_text(words);
 }
 
 // Where a runner puts inputs and finds outputs, and what a level of each stands for.

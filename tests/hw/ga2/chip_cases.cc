@@ -16,11 +16,11 @@
 #include <fmt/format.h>
 
 #include "capra/io/json.h"
-#include "capra/targets/ga2/isa/encoding.h"
+#include "capra/targets/ga2/isa/hex_text.h"
 #include "capra/targets/ga2/network_json.h"
 #include "capra/targets/ga2/sim/run.h"
-#include "tests/hw/ga2/chip_programs.h"
 #include "tests/targets/ga2/battery/random_network.h"
+#include "tests/targets/ga2/random_programs.h"
 
 namespace capra::ga2 {
 namespace {
@@ -43,18 +43,16 @@ class Cases {
   /// A program and what the simulator makes of it.
   Status add(const std::string& name, std::span<const Instruction> program,
              std::span<const uint32_t> external) {
-    const std::vector<uint32_t> words = encode_program(program);
-    return add(name, words, program, external, "halted");
+    return add(name, hex_text(program), program, external, "halted");
   }
 
   /// Words that the chip stops at: legal instructions, and behind them one that is not. It ends as
   /// if a HALT stood there, and says `error`.
   Status add_illegal(const std::string& name, std::vector<Instruction> program,
                      const Encoded& illegal, std::span<const uint32_t> external) {
-    std::vector<uint32_t> words = encode_program(program);
-    words.insert(words.end(), illegal.begin(), illegal.end());
+    const std::string text = fmt::format("{}{}\n", hex_text(program), hex_line(illegal));
     program.emplace_back(Halt{});
-    return add(name, words, program, external, "error");
+    return add(name, text, program, external, "error");
   }
 
   Status finish() const {
@@ -65,25 +63,15 @@ class Cases {
   size_t count() const { return count_; }
 
  private:
-  Status add(const std::string& name, std::span<const uint32_t> words,
-             std::span<const Instruction> program, std::span<const uint32_t> external,
-             std::string_view end) {
+  Status add(const std::string& name, std::string_view text, std::span<const Instruction> program,
+             std::span<const uint32_t> external, std::string_view end) {
     Machine machine({external.begin(), external.end()});
     CAPRA_TRY(machine.run(program));
     ++count_;
     std::filesystem::create_directories(folder_ + "/" + name);
     fmt::format_to(std::back_inserter(list_), "{} {} {}\n", name, program.size(), external.size());
-    std::string hex;
-    for (size_t i = 0; i < words.size(); i += 4) {
-      fmt::format_to(std::back_inserter(hex), "{:08x}{:08x}{:08x}{:08x}\n", words[i + 3],
-                     words[i + 2], words[i + 1], words[i]);
-    }
-    CAPRA_TRY(write_text(folder_ + "/" + name + "/program.hex", hex));
-    hex.clear();
-    for (const uint32_t word : external) {
-      fmt::format_to(std::back_inserter(hex), "{:08x}\n", word);
-    }
-    CAPRA_TRY(write_text(folder_ + "/" + name + "/external.hex", hex));
+    CAPRA_TRY(write_text(folder_ + "/" + name + "/program.hex", text));
+    CAPRA_TRY(write_text(folder_ + "/" + name + "/external.hex", memory_hex_text(external)));
     expect(name, end, program.size() - 1, machine);
     return {};
   }

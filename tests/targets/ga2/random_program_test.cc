@@ -7,13 +7,11 @@
 #include <vector>
 
 #include "capra/targets/ga2/isa/listing.h"
-#include "capra/targets/ga2/isa/program_check.h"
 #include "capra/targets/ga2/sim/machine.h"
+#include "tests/targets/ga2/random_programs.h"
 
 namespace capra::ga2 {
 namespace {
-
-constexpr size_t kExternal = 600;
 
 // docs/ga2.md, one word after the other, in whole numbers that cannot overflow.
 class SlowReading {
@@ -119,83 +117,14 @@ class SlowReading {
   void put(uint32_t address, int64_t value) { spad.at(address) = static_cast<uint32_t>(value); }
 };
 
-class RandomPrograms {
- public:
-  explicit RandomPrograms(uint32_t seed) : random_(seed) {}
-
-  uint32_t word() { return static_cast<uint32_t>(random_()); }
-
-  // Instructions of every opcode, drawn until `count` legal ones are there, and a HALT.
-  std::vector<Instruction> program(size_t count) {
-    std::vector<Instruction> program;
-    while (program.size() < count) {
-      const Instruction one = instruction();
-      const std::vector<Instruction> alone{one, Halt{}};
-      if (check_program(alone, kExternal).ok()) program.push_back(one);
-    }
-    program.emplace_back(Halt{});
-    return program;
-  }
-
- private:
-  uint32_t below(uint32_t limit) { return word() % limit; }
-  // The ends of the range more often than the rest.
-  uint32_t extent(uint32_t most) {
-    const uint32_t choice = below(4);
-    if (choice == 0) return 1;
-    return choice == 1 ? most : 1 + below(most);
-  }
-  uint32_t address() { return below(8) == 0 ? 4095 - below(70) : below(4096); }
-  uint32_t place_of_result(uint32_t operand) { return below(3) == 0 ? operand : address(); }
-
-  Instruction instruction() {
-    const uint32_t source = address();
-    switch (below(8)) {
-      case 0:
-        return Load{source, below(kExternal), extent(kExternal)};
-      case 1:
-        return Store{source, below(kExternal), extent(kExternal)};
-      case 2: {
-        const uint32_t m = extent(4), k = extent(64), n = extent(4), tb = below(2);
-        const uint32_t gap = below(3);
-        // Operands may have rows that lie on each other.
-        const uint32_t lda = below(4) == 0 ? below(k) : k + gap;
-        return Multiply{address(), source, address(), m, k, n, tb, lda, (tb == 1 ? k : n) + gap,
-                        n + gap};
-      }
-      case 3:
-        return Requantize{
-            place_of_result(source), source, extent(300), word() >> 8, below(64), below(2)};
-      case 4:
-        return Softmax{place_of_result(source), source, extent(300)};
-      case 5: {
-        const uint32_t other = below(3) == 0 ? source : address();
-        return Add{place_of_result(source), source, other, extent(300)};
-      }
-      case 6:
-        return Argmax{address(), source, extent(300)};
-      default:
-        return Unpack{address(), source, extent(60)};
-    }
-  }
-
-  std::mt19937 random_;
-};
-
 TEST(RandomPrograms, DoWhatEachWordsReadingSays) {
   std::vector<int64_t> seen(std::variant_size_v<Instruction>);
-  for (uint32_t seed = 0; seed < 40; ++seed) {
-    RandomPrograms random(seed);
-    std::vector<uint32_t> memory(kExternal);
-    // Small numbers, whole words and the ends of 32 bits.
-    for (uint32_t& one : memory) {
-      const uint32_t word = random.word();
-      one = word % 8 == 0 ? 0x80000000U : word % 2 == 0 ? word : (word >> 8) % 256 - 128;
-    }
-    std::vector<Instruction> program = random.program(150);
-    program.insert(program.begin(), Load{0, 0, kExternal});
-    SlowReading slow(memory);
-    Machine machine(memory);
+  std::mt19937_64 random(1);
+  for (int count = 0; count < 300; ++count) {
+    const RandomProgram made = random_program(random);
+    const std::vector<Instruction>& program = made.instructions;
+    SlowReading slow(made.external);
+    Machine machine(made.external);
     size_t wrong = program.size();
     const Status status = machine.run(program, [&](size_t i, const Instruction& one) {
       ++seen[one.index()];
@@ -207,9 +136,9 @@ TEST(RandomPrograms, DoWhatEachWordsReadingSays) {
     });
     ASSERT_TRUE(status.ok()) << to_text(status.error());
     ASSERT_EQ(wrong, program.size())
-        << "seed " << seed << ": " << instruction_text(program[wrong]) << " differs";
+        << "program " << count << ": " << instruction_text(program[wrong]) << " differs";
   }
-  for (const int64_t count : seen) EXPECT_GE(count, 40);
+  for (const int64_t count : seen) EXPECT_GE(count, 300);
 }
 
 }  // namespace

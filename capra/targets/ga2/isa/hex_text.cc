@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "capra/base/number_text.h"
-#include "capra/targets/ga2/isa/encoding.h"
 
 namespace capra::ga2 {
 namespace {
@@ -52,12 +52,21 @@ Result<std::optional<Instruction>> parse_line(std::string_view line) {
 
 }  // namespace
 
+std::string hex_line(const Encoded& words) {
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", words[3], words[2], words[1], words[0]);
+}
+
 std::string hex_text(std::span<const Instruction> program) {
   std::string text;
-  for (const Instruction& one : program) {
-    const Encoded words = encode(one);
-    text += fmt::format("{:08x}{:08x}{:08x}{:08x}\n", words[3], words[2], words[1], words[0]);
-  }
+  text.reserve(program.size() * (kDigits + 1));
+  for (const Instruction& one : program) text.append(hex_line(encode(one))).push_back('\n');
+  return text;
+}
+
+std::string memory_hex_text(std::span<const uint32_t> words) {
+  std::string text;
+  text.reserve(words.size() * (kWordDigits + 1));
+  for (const uint32_t word : words) fmt::format_to(std::back_inserter(text), "{:08x}\n", word);
   return text;
 }
 

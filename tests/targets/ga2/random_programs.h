@@ -1,5 +1,5 @@
-// Random legal programs for the chip: every instruction, and the ends of its fields' ranges more
-// often than what lies between.
+// Random legal programs for the chip and its simulator: every instruction, and the ends of its
+// fields' ranges more often than what lies between.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Instructions are drawn until one is legal.
-#include "tests/hw/ga2/chip_programs.h"
+#include "tests/targets/ga2/random_programs.h"
 
 #include <algorithm>
 #include <array>

@@ -90,7 +90,9 @@ class ChipTest(rtl_case.RtlTest):
         total, matrix, transfer, vector, instructions = found.counters
         self.assertEqual((matrix, vector, instructions), expected.counters[1:2] + expected.counters[3:])
         self.assertEqual(total - transfer, expected.counters[0] - expected.counters[2])
-        self.assertGreater(transfer, expected.counters[2])
+        # One cycle in four stalls: none of a short transfer may.
+        slack = 1 if expected.counters[2] >= 100 else 0
+        self.assertGreaterEqual(transfer, expected.counters[2] + slack)
 
 
 if __name__ == "__main__":

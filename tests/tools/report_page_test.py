@@ -22,14 +22,22 @@ def box(name):
     return f'g[data-id="{name}"]'
 
 
+def opened(test):
+    """A browser that ends with the test."""
+    program = browser.find()
+    if program is None:
+        if os.environ.get("CI"):
+            test.fail("no Chromium; scripts/install_packages.sh --ci installs it")
+        test.skipTest("no Chromium on this machine")
+    made = browser.Browser(program)
+    test.addCleanup(made.__exit__)
+    return made
+
+
 class ReportPageTest(driver.DriverTest):
     def setUp(self):
         super().setUp()
-        program = browser.find()
-        if program is None:
-            if os.environ.get("CI"):
-                self.fail("no Chromium; scripts/install_packages.sh --ci installs it")
-            self.skipTest("no Chromium on this machine")
+        self.browser = opened(self)
         self.addCleanup(setattr, small_model, "LAYERS", small_model.LAYERS)
         small_model.LAYERS = LAYERS
         model = small_model.make(self.scratch / "twelve", config={**small_model.CONFIG, "num_hidden_layers": LAYERS})
@@ -37,8 +45,6 @@ class ReportPageTest(driver.DriverTest):
         self.report = self.document("export", model, "--output", folder, "--approximate", "gelu=tanh",
                                     "--keep-fused", "softmax")
         self.page = folder / "report.html"
-        self.browser = browser.Browser(program)
-        self.addCleanup(self.browser.__exit__)
         self.browser.open(self.page)
 
     def has_focus(self, name):
@@ -149,6 +155,20 @@ class ReportPageTest(driver.DriverTest):
             counts = self.browser.colors(picture)
             self.assertGreater(len(counts), 50)  # letters have soft edges
             self.assertLess(counts[0], 0.9 * sum(counts))
+
+
+class MeasuredTest(driver.DriverTest):
+    def test_what_a_run_showed_is_there(self):
+        page = opened(self)
+        graph = self.write("f.tir", "graph @f {\n  %x = input : f32[1, 3]\n  %y = add %x, %x : f32[1, 3]\n  output %y\n}\n")
+        samples = self.write("samples.json", json.dumps([{"x": [[1.0, -0.3, 0.07]]}]))
+        report = self.document("export", graph, "--target", "ga2", "--calibrate", samples, "--output", self.scratch / "program")
+        page.open(self.scratch / "program" / "report.html")
+        text = page.value("document.getElementById('measured').textContent")
+        [measured] = report["measured"]
+        self.assertIn(measured["what"], text)
+        self.assertIn(repr(measured["value"]), text)
+        self.assertEqual(page.errors, [])
 
 
 class EscapeTest(driver.DriverTest):

@@ -138,6 +138,12 @@ function showAccuracy(report) {
                                       [one.note, one.reason].filter(Boolean).join("; ")])));
 }
 
+function showMeasured(report) {
+  if (!report.measured) return;
+  section("measured", "Measured", "What came out when the program was run.")
+      .append(table([["what"], ["value", "number"]], report.measured.map((one) => [one.what, numberText(one.value)])));
+}
+
 function showKept(report) {
   const card = section("kept", "Kept whole",
       "Ops that stand in the program as one operation, with their decomposition beside it.");
@@ -210,6 +216,7 @@ function showReport(report, graph) {
       "Weights and constants are left out; an op lists its own."), report, graph);
   showStages(report);
   showAccuracy(report);
+  showMeasured(report);
   showKept(report);
   showRewrites(report);
   showFiles(report);

@@ -28,6 +28,8 @@ std::string bytes_key(const Array& value) {
          std::string(reinterpret_cast<const char*>(value.data()), value.byte_size());
 }
 
+bool is_unsigned(DType dtype) { return is_integer(dtype) && !is_signed_integer(dtype); }
+
 bool is_splat(const Array& value) { return value.elements() == 1; }
 
 // The signed integer of as many bits; other dtypes as they are.
@@ -322,7 +324,30 @@ ValueId FunctionBuilder::iota(const Shape& shape, int64_t axis) {
   return append({"stablehlo.dynamic_iota", {sizes}, type, {{"dim", axis}}});
 }
 
+ValueId FunctionBuilder::origin(ValueId value) const {
+  while (const Operation* made = definition(value)) {
+    const std::vector<ValueId>& from = made->operands;
+    const bool of_equals = made->name == "stablehlo.maximum" || made->name == "stablehlo.minimum" ||
+                           made->name == "stablehlo.and" || made->name == "stablehlo.or";
+    if (made->name == "stablehlo.concatenate" && from.size() == 1) {
+      value = from[0];
+    } else if (made->name == "stablehlo.select" && are_same(from[1], from[2])) {
+      value = from[1];
+    } else if (of_equals && are_same(from[0], from[1])) {
+      value = from[0];
+    } else if (made->name == "stablehlo.maximum" && is_unsigned(made->type.dtype) &&
+               is_repeated(from[1], 0)) {
+      value = from[0];
+    } else {
+      break;
+    }
+  }
+  return value;
+}
+
 bool FunctionBuilder::are_same(ValueId a, ValueId b) const {
+  a = origin(a);
+  b = origin(b);
   if (a == b) return true;
   const Operation* first = definition(a);
   const Operation* second = definition(b);
@@ -335,13 +360,13 @@ const Operation* FunctionBuilder::definition(ValueId value) const {
   return position < arguments ? nullptr : &function_.operations[position - arguments];
 }
 
-bool FunctionBuilder::is_repeated_one(ValueId x) const {
+bool FunctionBuilder::is_repeated(ValueId x, double number) const {
   const Operation* repeated = definition(x);
   if (repeated == nullptr || repeated->name != "stablehlo.dynamic_broadcast_in_dim") return false;
   const Operation* source = definition(repeated->operands[0]);
   if (source == nullptr || source->name != "stablehlo.constant") return false;
   const auto& value = source->attribute<Array>("value");
-  return value.elements() == 1 && value.f64_at(0) == 1;
+  return value.elements() == 1 && value.f64_at(0) == number;
 }
 
 ValueId FunctionBuilder::reduce(std::string_view applies, ValueId x, ValueId initial,

@@ -55,10 +55,12 @@ class FunctionBuilder {
   /// The way back: counts[0] dims of `shape` for the first dim of x, and so on. x is what was made
   /// last where each count is 1.
   ValueId unfold(ValueId x, const Shape& shape, std::vector<int64_t> counts);
-  /// Whether they are one value, or equal operations on equal operands.
+  /// Whether they are one value, or equal operations on equal operands. Operations that change
+  /// nothing, as compilers know too, are looked through: the greater of a value and itself, one
+  /// concatenated part.
   bool are_same(ValueId a, ValueId b) const;
-  /// Whether x is the number 1 repeated along dynamic dims.
-  bool is_repeated_one(ValueId x) const;
+  /// Whether x is `number` repeated along dynamic dims.
+  bool is_repeated(ValueId x, double number) const;
   /// The extent as i32[1].
   ValueId extent(const Dim& dim);
   /// x, or its bits as signed integers where it is unsigned.
@@ -73,6 +75,7 @@ class FunctionBuilder {
 
  private:
   const Operation* definition(ValueId value) const;
+  ValueId origin(ValueId value) const;
   std::pair<ValueId, int64_t> source_of(const Dim& dim);
   ValueId index_extent(const Dim& dim);
   ValueId dynamic_reshape(ValueId x, const Shape& shape);

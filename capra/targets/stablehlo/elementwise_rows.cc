@@ -82,6 +82,11 @@ ValueId lower_compare(FunctionBuilder& builder, const Call& call) {
   for (char& c : direction) c = static_cast<char>(c - 'a' + 'A');
   const ValueId a = builder.broadcast(call.operands[0], call.type.shape);
   const ValueId b = builder.broadcast(call.operands[1], call.type.shape);
+  // As with the difference: a compiler may fold what compares equal integers.
+  if (!is_float(builder.type(a).dtype) && builder.are_same(a, b)) {
+    const bool holds = direction == "EQ" || direction == "LE" || direction == "GE";
+    return builder.splat_i64(holds ? 1 : 0, call.type);
+  }
   return builder.compare(direction, a, b);
 }
 

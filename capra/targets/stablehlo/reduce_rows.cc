@@ -161,7 +161,7 @@ ValueId lower_sum(FunctionBuilder& builder, const Call& call) {
   const DType dtype = call.type.dtype;
   const DType wide = is_half(dtype) ? DType::F32 : dtype;
   // Compilers would make the ones and add them, and some give up on that.
-  if (!axes.empty() && builder.is_repeated_one(call.operands[0])) {
+  if (!axes.empty() && builder.is_repeated(call.operands[0], 1)) {
     const ValueId count = count_along(builder, from.shape, axes, wide);
     return builder.convert(builder.broadcast(count, call.type.shape), dtype);
   }

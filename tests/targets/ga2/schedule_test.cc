@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -146,6 +147,59 @@ TEST(FastSchedule, LeavesOutWhatNoOutputNeeds) {
   // Two of products and one of the sum's first operand.
   EXPECT_EQ(count_of(*fast, "RQ"), 3);
   EXPECT_EQ(count_of(*fast, "ST"), 1);
+  // Every name has its place outside, and equal weights have one.
+  std::map<std::string, int64_t> addresses;
+  for (const ExternalRegion& one : fast->external) addresses[one.name] = one.address;
+  EXPECT_EQ(addresses.size(), 9U);
+  EXPECT_EQ(addresses.at("same"), addresses.at("w"));
+}
+
+// One score of ten is a step above the others: as probabilities all are 13 levels, so the first is
+// the largest.
+TEST(FastSchedule, KeepsASoftmaxWhoseLevelsMeet) {
+  Network network;
+  (void)*network.output(*network.argmax(*network.softmax(*network.input("x", {1, 10}))), "place");
+  Sample sample{{"x", Matrix<double>(1, 10)}};
+  sample["x"].at(0, 3) = 1.0 / 16;
+  const std::vector<Sample> samples{sample};
+  EXPECT_EQ(schedule_problems(network, samples, {}, sample), Problems());
+  const Result<Program> fast = compile(network, samples, {.schedule = Schedule::Fast});
+  ASSERT_TRUE(fast.ok());
+  const Result<capra::ga2::Run> ran = run(*fast, sample);
+  ASSERT_TRUE(ran.ok());
+  EXPECT_EQ(ran->outputs.at("place").integers.values, std::vector<int32_t>{0});
+}
+
+// Of two concatenated products, rows of the second alone.
+TEST(FastSchedule, ComputesTheRowsOfAConcatThatAreRead) {
+  Network network;
+  const NodeIndex w = *network.weight("w", filled({8, 6}, 0.2));
+  const NodeIndex upper = *network.matmul(*network.input("x", {2, 8}), w);
+  const NodeIndex lower = *network.matmul(*network.input("y", {5, 8}), w);
+  (void)*network.output(*network.slice_rows(*network.concat_rows(upper, lower), 4, 2), "rows");
+  const Sample sample{{"x", filled({2, 8}, 0.3)}, {"y", filled({5, 8}, 0.4)}};
+  const std::vector<Sample> samples{sample};
+  EXPECT_EQ(schedule_problems(network, samples, {}, sample), Problems());
+  const Result<Program> fast = compile(network, samples, {.schedule = Schedule::Fast});
+  ASSERT_TRUE(fast.ok());
+  // Two rows of one product.
+  EXPECT_EQ(count_of(*fast, "MM"), 2);
+}
+
+// A weight as the second operand of both kinds of product, and one that a sum reads at a scale of
+// its own beside another reader.
+TEST(FastSchedule, SharesWeightsThatAreReadInTwoWays) {
+  Network network;
+  const NodeIndex x = *network.input("x", {4, 6});
+  const NodeIndex w = *network.weight("w", filled({6, 6}, 0.2));
+  const NodeIndex bias = *network.weight("bias", filled({4, 6}, 0.01));
+  const NodeIndex product = *network.matmul(x, w);
+  (void)*network.output(*network.matmul(x, w, true), "turned");
+  (void)*network.output(*network.add(product, bias), "sum");
+  (void)*network.output(*network.matmul(bias, w), "other");
+  const Sample sample{{"x", filled({4, 6}, 0.3)}};
+  const std::vector<Sample> samples{sample};
+  EXPECT_EQ(schedule_problems(network, samples, {}, sample), Problems());
 }
 
 TEST(FastSchedule, HasItsCyclesInTheDocs) {

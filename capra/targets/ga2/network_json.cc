@@ -190,9 +190,10 @@ Status add_entry(Network& network, const Entry& entry, bool is_call) {
       if (diagnostic.at.empty()) diagnostic.at = entry.at;
       return fail(std::move(diagnostic));
     }
-    if (const Json* tag = entry.json.find("tag"); tag != nullptr && tag->as_string() != nullptr) {
-      network.tag(*node, *tag->as_string());
-    }
+    const Json* tag = entry.json.find("tag");
+    if (tag == nullptr || tag->is_null()) return {};
+    CAPRA_ASSIGN(const std::string text, entry.string("tag"));
+    network.tag(*node, text);
     return {};
   }
   return malformed(entry.at, "there is no op " + name);
@@ -229,9 +230,14 @@ Result<Network> read_network(const Json& document, const std::string& at) {
 
 Result<CompileOptions> options_of(const Json& json, const std::string& at) {
   CompileOptions options;
+  if (json.is_null()) return options;
+  if (!json.is_object()) return malformed(at, "needed an object with ranges and reuse");
   CAPRA_ASSIGN(options.reuse, (Entry{json, at}.boolean("reuse", true)));
   const Json* ranges = json.find("ranges");
   if (ranges == nullptr || ranges->is_null()) return options;
+  if (!ranges->is_object()) {
+    return malformed(at + ", ranges", "needed an object with the range of each tag");
+  }
   for (const auto& [tag, value] : ranges->members()) {
     const std::optional<double> range = value.as_f64();
     if (!range) return malformed(at + ", ranges", "the range of " + tag + " is no number");

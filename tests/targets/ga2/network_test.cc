@@ -55,6 +55,9 @@ TEST(Request, IsRefusedByName) {
        {"[]", "{}", R"({"graph": 1})", R"({"build": [1]})", R"({"build": [{"call": "conv"}]})",
         R"({"build": [{"call": "input", "name": "x", "shape": [2]}]})",
         R"({"build": [{"call": "weight", "name": "w", "array": []}]})",
+        R"({"build": [{"call": "input", "name": "x", "shape": [1, 1], "tag": 5}]})",
+        R"({"build": [], "compile": 7})", R"({"build": [], "compile": {"ranges": [["x", 4]]}})",
+        R"({"build": [], "compile": {"reuse": 1}})",
         R"({"graph": {"nodes": [{"op": "input", "id": 1, "name": "x", "shape": [1, 1]}]}})",
         R"({"graph": {"nodes": [{"op": "input", "name": "x", "shape": [1, 1]},
                                                    {"op": "relu", "ins": [0], "shape": [1, 2]}]}})"}) {

@@ -52,5 +52,19 @@ TEST(Scales, ScoresThatFitAreNotSaidToSaturate) {
   EXPECT_EQ(plan(network, {std::nextafter(127.0 / 16, 8), 0}).notes, kNotes);
 }
 
+// The least number of double precision through 127 is 0, and so is a tag's range.
+TEST(Scales, OfZeroAreRefused) {
+  Network network;
+  const NodeIndex x = *network.input("x", {1, 2});
+  network.tag(x, "x");
+  const std::vector<Sample> samples = {row({0, 5e-324})};
+  const Result<ScalePlan> found = plan_scales(network, samples, {});
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code, "range-invalid");
+  EXPECT_EQ(found.error().message, "node 0 reaches 5e-324: a level of it is 0 in double precision");
+  EXPECT_FALSE(plan_scales(network, samples, {{"x", 3e-322}}).ok());
+  EXPECT_TRUE(plan_scales(network, samples, {{"x", 127 * 5e-324}}).ok());
+}
+
 }  // namespace
 }  // namespace capra::ga2

@@ -186,13 +186,28 @@ Status set_ranges(const Network& network, const TaggedRanges& tagged, std::vecto
   return {};
 }
 
+// A scale of 0 is none.
+Status check_scales(const Network& network, const ScalePlan& plan) {
+  for (NodeIndex i = 0; i < network.size(); ++i) {
+    if (network.node(i).op == NodeOp::Argmax || network.is_narrow(i)) continue;
+    if (plan.scales[static_cast<size_t>(i)] > 0) continue;
+    return fail("range-invalid",
+                fmt::format("node {} reaches {}: a level of it is 0 in double precision", i,
+                            number_text(plan.ranges[static_cast<size_t>(i)])),
+                {}, "scale the graph's weights or samples up");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<ScalePlan> plan_scales(const Network& network, std::span<const Sample> calibration,
                               const TaggedRanges& ranges) {
   CAPRA_ASSIGN(std::vector<double> seen, calibrate(network, calibration));
   CAPRA_TRY(set_ranges(network, ranges, seen));
-  return Planner(network, std::move(seen)).run();
+  ScalePlan plan = Planner(network, std::move(seen)).run();
+  CAPRA_TRY(check_scales(network, plan));
+  return plan;
 }
 
 }  // namespace capra::ga2

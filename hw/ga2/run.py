@@ -36,6 +36,11 @@ def main():
             shutil.copy(arguments.external, case / "external.hex")
             words = count_lines(arguments.external)
         instructions = count_lines(arguments.program)
+        for path, count, least, size in ((arguments.program, instructions, 1, "PROGRAM_WORDS"),
+                                         (arguments.external, words, 0, "EXTERNAL_WORDS")):
+            most = simulation.size_in_bench(size)
+            if not least <= count <= most:
+                parser.error(f"{path} has {count} lines; {least} to {most} are needed")
         cases = scratch / "cases.txt"
         cases.write_text(f"program {instructions} {words}\n", encoding="ascii")
         command = simulation.build_chip(arguments.simulator, arguments.build or scratch / "build")

@@ -3,6 +3,7 @@
 import collections
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -84,6 +85,12 @@ def read_results(path):
         else:
             end = line
     return results
+
+
+def size_in_bench(name):
+    """A size that the bench of the whole chip has."""
+    text = (HERE / "bench" / "chip_bench.sv").read_text(encoding="ascii")
+    return int(re.search(rf"localparam int {name} = (\d+);", text).group(1))
 
 
 def run_cases(command, folder, cases, result, stalls=0, waves=None):

@@ -75,6 +75,9 @@ class MutateTest(unittest.TestCase):
         self.assertIn("unused is 1: ALIVE", text)
         self.assertIn("1 of 2 caught", text)
 
+    def test_an_expression_that_is_none_is_refused(self):
+        self.assertIn("--only (: no regular expression", self.mutate([FIRST], "--only", "(", code=2))
+
     def test_an_equivalent_one_lives(self):
         text = self.mutate([FIRST, {**UNUSED, "equivalent": "nothing reads it"}])
         self.assertIn("unused is 1: alive, equivalent: nothing reads it", text)

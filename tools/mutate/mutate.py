@@ -81,7 +81,10 @@ def chosen(plan, only, every):
     """Mutants by exact name or by expression, then every so-manieth."""
     if only is not None:
         exact = [mutant for mutant in plan.mutants if mutant.name == only]
-        found = exact or [mutant for mutant in plan.mutants if re.search(only, mutant.name)]
+        try:
+            found = exact or [mutant for mutant in plan.mutants if re.search(only, mutant.name)]
+        except re.error as error:
+            raise Unusable(f"--only {only}: no regular expression: {error}") from error
     else:
         found = list(plan.mutants)
     return found[::every]

@@ -85,6 +85,14 @@ class ChipTest(rtl_case.RtlTest):
         signals = set(re.findall(r"\$var \S+ +\d+ \S+ (\w+)", waves.read_text(encoding="ascii")))
         self.assertLessEqual({"clock", "program_counter", "count_total", "read_address", "sum_3"}, signals)
 
+    def test_what_does_not_fit_is_refused(self):
+        for name, option, lines in (("program", "program", 0), ("external", "--external", 8193)):
+            path = self.folder / f"{name}_beyond.hex"
+            path.write_text("00000000\n" * lines, encoding="ascii")
+            program = path if option == "program" else self.folder / "example_a" / "program.hex"
+            with self.assertRaisesRegex(simulation.Failed, f"{path} has {lines} lines; "):
+                simulation.run([sys.executable, "-B", simulation.HERE / "run.py", program, "--external", path])
+
     def check_stalled(self, found, expected):
         self.assertEqual(found._replace(counters=()), expected._replace(counters=()))
         total, matrix, transfer, vector, instructions = found.counters

@@ -225,5 +225,51 @@ TEST(Read, ImportNamesWhatNoOpSays) {
   EXPECT_EQ(import_module(module, {.function = "other"}).error().code, "op-unknown");
 }
 
+// f32[1] repeated to as many extents of 1 as `parts`, joined, hold.
+std::string repeated(std::string_view parts, int rank) {
+  std::string ones;
+  for (int i = 0; i < rank; ++i) ones += "1x";
+  return fmt::format(R"(module {{
+  func.func @main(%x: tensor<1xf32>) -> tensor<{0}f32> {{
+    {1}
+    %out = stablehlo.dynamic_broadcast_in_dim %x, %shape, dims = [{2}] : (tensor<1xf32>, tensor<{3}xi32>) -> tensor<{0}f32>
+    return %out : tensor<{0}f32>
+  }}
+}}
+)",
+                     ones, parts, rank - 1, rank);
+}
+
+TEST(Import, ShapesAreOfAsManyExtentsAsTheResult) {
+  const auto imported = [](const std::string& text) {
+    return import_module(read_module(text).value_or_throw());
+  };
+  const std::string most = "%shape = stablehlo.constant dense<1> : tensor<64xi32>";
+  EXPECT_TRUE(imported(repeated(most, 64)).ok());
+  const std::string more = "%shape = stablehlo.constant dense<1> : tensor<65xi32>";
+  const std::string joined =
+      "%a = stablehlo.constant dense<1> : tensor<65xi32>\n    "
+      "%b = stablehlo.constant dense<1> : tensor<1xi32>\n    "
+      "%shape = stablehlo.concatenate %a, %b, dim = 0 : (tensor<65xi32>, tensor<1xi32>) -> "
+      "tensor<66xi32>";
+  for (const auto& [parts, rank] : {std::pair(more, 65), std::pair(joined, 66)}) {
+    const Result<Graph> graph = imported(repeated(parts, rank));
+    ASSERT_FALSE(graph.ok());
+    EXPECT_EQ(graph.error().code, "op-not-legal");
+    EXPECT_EQ(graph.error().message, "a shape depends on data");
+  }
+  // Such a module has no text that reads.
+  Function main;
+  main.name = "main";
+  const ValueId two = main.append(
+      {"stablehlo.constant", {}, {DType::I32, {1}}, {{"value", Array::scalar(DType::I32, 2)}}});
+  main.results = {
+      main.append({"stablehlo.dynamic_iota", {two}, {DType::I64, {2, 2}}, {{"dim", int64_t{1}}}})};
+  const Result<Graph> graph = import_module({{}, {main}});
+  ASSERT_FALSE(graph.ok());
+  EXPECT_EQ(graph.error().code, "type-mismatch");
+  EXPECT_EQ(graph.error().message, "the shape has 1 extents, needed 2");
+}
+
 }  // namespace
 }  // namespace capra::stablehlo

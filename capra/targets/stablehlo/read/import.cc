@@ -170,9 +170,9 @@ class Importer {
     Imported imported{.tensor = constant(context_, value)};
     const Shape& shape = operation.type.shape;
     if (value.type().shape != shape) imported.tensor = broadcast(imported.tensor, shape);
-    if (is_integer(value.dtype()) && shape.rank() <= 1 && value.elements() <= kMostExtents) {
+    const int64_t count = shape.rank() == 0 ? 1 : shape[0].size();
+    if (is_integer(value.dtype()) && shape.rank() <= 1 && count <= kMostExtents) {
       imported.numbers.emplace();
-      const int64_t count = std::min(shape.rank() == 0 ? 1 : shape[0].size(), kMostExtents);
       for (int64_t i = 0; i < count; ++i) {
         imported.numbers->push_back(value.i64_at(value.elements() == 1 ? 0 : i));
       }
@@ -250,7 +250,7 @@ class Importer {
     if (name == "stablehlo.concatenate") return concatenate(operation, operands, tensors);
     if (name == "stablehlo.iota") return iota_of(operation, operation.type.shape);
     if (name == "stablehlo.dynamic_iota") {
-      return iota_of(operation, shape_of(numbers_of(operands[0])));
+      return iota_of(operation, shape_of(operands[0], operation.type.shape.rank()));
     }
     if (name == "stablehlo.transpose") {
       return {.tensor = permute(tensors[0], operation.attribute<Ints>("dims"))};
@@ -259,7 +259,8 @@ class Importer {
       return {.tensor = placed(tensors[0], operation, operation.type.shape)};
     }
     if (name == "stablehlo.dynamic_broadcast_in_dim") {
-      return {.tensor = placed(tensors[0], operation, shape_of(numbers_of(operands[1])))};
+      return {.tensor = placed(tensors[0], operation,
+                               shape_of(operands[1], operation.type.shape.rank()))};
     }
     if (name == "stablehlo.slice") {
       return {.tensor = slice(tensors[0], {.starts = operation.attribute<Ints>("starts"),
@@ -267,9 +268,10 @@ class Importer {
                                            .strides = operation.attribute<Ints>("strides")})};
     }
     if (name == "stablehlo.real_dynamic_slice") {
-      return {.tensor = slice(tensors[0], {.starts = numbers_of(operands[1]),
-                                           .limits = shape_of(numbers_of(operands[2])),
-                                           .strides = numbers_of(operands[3])})};
+      return {.tensor =
+                  slice(tensors[0], {.starts = numbers_of(operands[1]),
+                                     .limits = shape_of(operands[2], tensors[0].shape().rank()),
+                                     .strides = numbers_of(operands[3])})};
     }
     if (name == "stablehlo.gather") {
       return {.tensor = gather(tensors[0], tensors[1], operation.attribute<int64_t>("axis"))};
@@ -294,8 +296,15 @@ class Importer {
     return {.tensor = constant(context_, array), .numbers = std::move(numbers)};
   }
 
-  Shape shape_of(const Ints& numbers) const {
+  Shape shape_of(const Imported& value, int64_t rank) const {
+    const Ints& numbers = numbers_of(value);
     const Shape shape(numbers);
+    if (shape.rank() != rank) {
+      throw Error(
+          {"type-mismatch",
+           "the shape has " + number_text(numbers.size()) + " extents, needed " + number_text(rank),
+           place_});
+    }
     const bool counts = std::ranges::all_of(numbers, [](int64_t size) { return size >= 0; });
     if (counts && fits_memory({DType::I64, shape})) return shape;
     throw Error({"shape-too-large", "there is no shape " + shape.text(), place_});

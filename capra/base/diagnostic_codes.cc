@@ -128,6 +128,7 @@ constexpr DiagnosticCode kCodes[] = {
     {"symbol-conflict", "two inputs give one symbolic dim different values"},
     {"symbol-unbound", "a symbolic dim has no value in this run"},
     {"symbolic-dim", "a shape would need arithmetic on a dim that is known only at run time"},
+    {"target-keeps-ops", "a target keeps ops whole, and those it derives from cannot"},
     {"target-name-taken", "a plugin brings a target whose name another target has"},
     {"target-not-executable", "the target writes programs and does not run them"},
     {"target-unknown", "there is no target of this name"},

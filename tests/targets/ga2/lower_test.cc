@@ -9,6 +9,7 @@
 #include "capra/ir/text.h"
 #include "capra/ir/verify.h"
 #include "capra/ops/all_ops.h"
+#include "capra/ops/softmax.h"
 #include "capra/targets/ga2/network_json.h"
 #include "capra/targets/ga2/program_json.h"
 #include "tests/targets/ga2/battery/checks.h"
@@ -250,6 +251,26 @@ TEST(Lowering, OpensGroups) {
   ASSERT_TRUE(lowered.ok()) << to_text(lowered.error());
   EXPECT_EQ(lowered->network.size(), 3);
   EXPECT_EQ(lowered->network.node(1).op, NodeOp::Softmax);
+}
+
+std::string refusal_of(const Target& target, const std::string& op) {
+  const Result<Graph> graph = parse_graph(
+      "graph @main {\n%x = input : f32[2, 3]\n%y = " + op + " %x\noutput %y\n}", all_ops());
+  const Result<std::unique_ptr<Executable>> compiled = capra::compile(target, *graph, {}, {});
+  return compiled.ok() ? "" : compiled.error().code + ": " + compiled.error().message;
+}
+
+TEST(Lowering, OfADerivedTargetSaysItsName) {
+  Target mine{.name = "my-chip", .summary = "", .base = &kTarget};
+  EXPECT_EQ(refusal_of(mine, "exp"), "op-not-legal: target my-chip does not run exp(f32[2, 3])");
+  EXPECT_EQ(
+      refusal_of(mine, "relu"),
+      "calibration-missing: target my-chip chooses the scales of its integers by samples, and "
+      "none were given");
+  static const OpDef* const kKept[] = {&kSoftmax};
+  mine.optimizer.granularity = [] { return Granularity{kKept}; };
+  EXPECT_EQ(refusal_of(mine, "relu"),
+            "target-keeps-ops: target my-chip keeps ops whole, and the chip's units are fixed");
 }
 
 }  // namespace

@@ -66,5 +66,27 @@ TEST(Scales, OfZeroAreRefused) {
   EXPECT_TRUE(plan_scales(network, samples, {{"x", 127 * 5e-324}}).ok());
 }
 
+TEST(Scales, OfSetRangesHoldPackedWeights) {
+  for (const int bits : {4, 8}) {
+    Network network;
+    const NodeIndex x = *network.input("x", {1, 2});
+    Matrix<double> weights(2, 1);
+    weights.values = {1, -0.5};
+    const NodeIndex w = *network.weight("w", weights, bits);
+    network.tag(w, "w");
+    ASSERT_TRUE(network.matmul(x, w).ok());
+    const std::vector<Sample> samples = {row({1, 2})};
+    EXPECT_TRUE(plan_scales(network, samples, {{"w", 1}}).ok());
+    // 7 levels are up to 0.9, and half a level more.
+    EXPECT_TRUE(plan_scales(network, samples, {{"w", 0.94}}).ok());
+    const Result<ScalePlan> found = plan_scales(network, samples, {{"w", 0.9}});
+    ASSERT_EQ(found.ok(), bits == 8);
+    if (found.ok()) continue;
+    EXPECT_EQ(found.error().code, "range-invalid");
+    EXPECT_EQ(found.error().message,
+              "the range of w is 0.9, and it has values that do not fit 4 bits then");
+  }
+}
+
 }  // namespace
 }  // namespace capra::ga2

@@ -23,11 +23,13 @@ struct Calibration {
   CompileOptions options;
 };
 
-Result<Calibration> read_calibration(const std::string& path) {
+Result<Calibration> read_calibration(std::string_view target, const std::string& path) {
   if (path.empty()) {
-    return fail("calibration-missing",
-                "target ga2 chooses the scales of its integers by samples, and none were given", {},
-                "give --calibrate FILE: JSON with `calib`, a list of {input: rows}");
+    return fail(
+        "calibration-missing",
+        fmt::format("target {} chooses the scales of its integers by samples, and none were given",
+                    target),
+        {}, "give --calibrate FILE: JSON with `calib`, a list of {input: rows}");
   }
   CAPRA_ASSIGN(const Json document, read_json_file(path));
   Calibration calibration;
@@ -59,7 +61,8 @@ double levels_off(const NetworkNode& node) {
   CAPRA_CHECK(false);
 }
 
-int64_t note_tensors(const Program& program, Lowered& lowered, size_t samples) {
+int64_t note_tensors(std::string_view target, const Program& program, Lowered& lowered,
+                     size_t samples) {
   int64_t noted = 0;
   for (NodeIndex i = 0; i < program.network.size(); ++i) {
     const NetworkNode& tensor = program.network.node(i);
@@ -74,9 +77,9 @@ int64_t note_tensors(const Program& program, Lowered& lowered, size_t samples) {
         {"legalizedTo", fmt::format("{} in levels of {} bits", form, tensor.bits)});
     node.notes.push_back({"maxAbsError", off * scale});
     node.notes.push_back(
-        {"reason", fmt::format("target ga2 computes in integers: {} a level, chosen from {} "
+        {"reason", fmt::format("target {} computes in integers: {} a level, chosen from {} "
                                "samples; what lies beyond saturates",
-                               number_text(scale), samples)});
+                               target, number_text(scale), samples)});
     ++noted;
   }
   return noted;
@@ -110,13 +113,20 @@ Status run_passes_on_program(const Target& target, const std::string& name, bool
 Result<CompiledGraph> compile_graph(const Target& target, const Graph& graph,
                                     const Parameters& parameters, const WriteOptions& options,
                                     bool optimize) {
+  const auto granularity = target.optimizer.granularity;
+  if (granularity != nullptr && !granularity().kept.empty()) {
+    return fail(
+        "target-keeps-ops",
+        fmt::format("target {} keeps ops whole, and the chip's units are fixed", target.name), {},
+        "leave the granularity of the target out");
+  }
   CompiledGraph compiled;
   CAPRA_ASSIGN(const Graph legal, capra::optimize(target, graph, parameters,
                                                   {.optimize = optimize,
                                                    .report = &compiled.report,
                                                    .verify_each = options.verify_each}));
-  CAPRA_ASSIGN(compiled.lowered, lower(legal, parameters));
-  CAPRA_ASSIGN(Calibration calibration, read_calibration(options.calibration));
+  CAPRA_ASSIGN(compiled.lowered, lower(legal, parameters, target.name));
+  CAPRA_ASSIGN(Calibration calibration, read_calibration(target.name, options.calibration));
   compiled.samples = std::move(calibration.samples);
   compiled.options = std::move(calibration.options);
   CAPRA_ASSIGN(compiled.program,
@@ -126,7 +136,8 @@ Result<CompiledGraph> compile_graph(const Target& target, const Graph& graph,
       run_passes_on_program(target, graph.name(), options.verify_each, context, compiled.program));
   compiled.report.append(std::move(context.report));
   CAPRA_ASSIGN(compiled.error, error_on(compiled.program, compiled.samples));
-  const int64_t noted = note_tensors(compiled.program, compiled.lowered, compiled.samples.size());
+  const int64_t noted =
+      note_tensors(target.name, compiled.program, compiled.lowered, compiled.samples.size());
   compiled.report.lines.push_back(fmt::format(
       "INT8_LEGALIZED graph={}: {} tensors in levels of 8 or 4 bits, scales from {} samples "
       "[target {} computes in integers] relError={:.4g}",

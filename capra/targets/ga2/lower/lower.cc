@@ -147,9 +147,9 @@ class Lowering {
 
 }  // namespace
 
-Result<Lowered> lower(const Graph& graph, const Parameters& parameters) {
-  CAPRA_TRY(check_calls(graph));
-  PassContext context{.table = &kOpTable, .target = "ga2"};
+Result<Lowered> lower(const Graph& graph, const Parameters& parameters, std::string_view target) {
+  CAPRA_TRY(check_calls(graph, target));
+  PassContext context{.table = &kOpTable, .target = target};
   CAPRA_ASSIGN(Graph legal, kLegalize.run(graph, context));
   legal = inline_groups(std::move(legal), [](const Graph&, NodeId) { return true; });
   return Lowering(std::move(legal), parameters).run();

@@ -7,6 +7,7 @@
 #include "capra/ir/graph.h"
 #include "capra/ir/parameters.h"
 #include "capra/targets/ga2/network.h"
+#include "capra/targets/ga2/target.h"
 
 namespace capra::ga2 {
 
@@ -27,7 +28,9 @@ struct Lowered {
 /// keeps its place among the nodes. Parameters and constants become weights, called by their path,
 /// or by the name of the constant's value in text. Ops without a row of their own are decomposed.
 /// Fails, at the node's path, with `op-not-legal`, `parameter-missing`, `parameter-type`, and with
-/// `network-invalid` for what the chip's graphs do not allow.
-Result<Lowered> lower(const Graph& graph, const Parameters& parameters = {});
+/// `network-invalid` for what the chip's graphs do not allow. `target` is the name that messages
+/// have.
+Result<Lowered> lower(const Graph& graph, const Parameters& parameters = {},
+                      std::string_view target = kTarget.name);
 
 }  // namespace capra::ga2

@@ -198,31 +198,32 @@ constexpr auto addresses() {
 constinit const auto kAddresses = addresses();
 
 // A call without a row of its own: every step of its decomposition must have one.
-Status check_steps(const Graph& graph, const Node& node) {
+Status check_steps(const Graph& graph, const Node& node, std::string_view target) {
   const std::string call = call_text(*node.op, operand_types(graph, node.operands));
   if (node.op->decompose == nullptr) {
-    return refuse("target ga2 does not run " + call, std::string(kTaken));
+    return refuse(fmt::format("target {} does not run {}", target, call), std::string(kTaken));
   }
-  PassContext context{.table = &kOpTable, .target = "ga2"};
+  PassContext context{.table = &kOpTable, .target = target};
   const Result<Graph> steps = kLegalize.run(graph_of_call(graph, node, "call"), context);
   if (steps.ok()) return {};
-  return refuse("target ga2 runs neither " + call + " nor all of its steps", std::string(kTaken));
+  return refuse(fmt::format("target {} runs neither {} nor all of its steps", target, call),
+                std::string(kTaken));
 }
 
-Status check_node(const Graph& graph, const Node& node) {
+Status check_node(const Graph& graph, const Node& node, std::string_view target) {
   if (node.op == &kInput || node.op == &kParameter) {
     return check_matrix(node.type, std::string(node.op->name));
   }
   if (node.op == &kOutput) return {};
-  if (node.op == &kGroup) return check_calls(*node.body);
+  if (node.op == &kGroup) return check_calls(*node.body, target);
   const std::vector<const TensorType*> operands = operand_types(graph, node.operands);
   const auto row = std::ranges::find(kRows, node.op, &Ga2Row::op);
-  if (row == std::end(kRows)) return check_steps(graph, node);
+  if (row == std::end(kRows)) return check_steps(graph, node, target);
   Status taken = row->check(operands, node.attrs, node.type);
   if (taken.ok()) return {};
   Diagnostic diagnostic = taken.error();
-  diagnostic.message = fmt::format("target ga2 does not take {}: {}", call_text(*node.op, operands),
-                                   diagnostic.message);
+  diagnostic.message = fmt::format("target {} does not take {}: {}", target,
+                                   call_text(*node.op, operands), diagnostic.message);
   return fail(std::move(diagnostic));
 }
 
@@ -230,9 +231,9 @@ Status check_node(const Graph& graph, const Node& node) {
 
 constinit const OpTable kOpTable{kAddresses};
 
-Status check_calls(const Graph& graph) {
+Status check_calls(const Graph& graph, std::string_view target) {
   for (NodeId id = 0; id < graph.size(); ++id) {
-    Status taken = check_node(graph, graph.node(id));
+    Status taken = check_node(graph, graph.node(id), target);
     if (taken.ok()) continue;
     Diagnostic diagnostic = taken.error();
     if (diagnostic.at.empty()) diagnostic.at = node_label(graph, id);
@@ -241,11 +242,11 @@ Status check_calls(const Graph& graph) {
   return {};
 }
 
-const Pass kCheckCalls{"check-matrix-calls",
-                       "Refuses what the chip has no unit for, and says what it needs.",
-                       NumericEffect::Exact, [](const Graph& graph, PassContext&) -> Result<Graph> {
-                         CAPRA_TRY(check_calls(graph));
-                         return graph;
-                       }};
+const Pass kCheckCalls{
+    "check-matrix-calls", "Refuses what the chip has no unit for, and says what it needs.",
+    NumericEffect::Exact, [](const Graph& graph, PassContext& context) -> Result<Graph> {
+      CAPRA_TRY(check_calls(graph, context.target));
+      return graph;
+    }};
 
 }  // namespace capra::ga2

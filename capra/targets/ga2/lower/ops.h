@@ -32,8 +32,8 @@ extern const OpTable kOpTable;
 
 /// Fails with `op-not-legal`, at the node's path, for the first node that the target can neither
 /// take nor decompose into what it takes, and for an input or parameter that is no matrix of f32 or
-/// f64.
-Status check_calls(const Graph& graph);
+/// f64. `target` is the name that messages have.
+Status check_calls(const Graph& graph, std::string_view target);
 
 /// `check_calls` as a pass, which changes nothing: before `legalize` it says more of what is
 /// needed.

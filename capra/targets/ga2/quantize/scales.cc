@@ -186,11 +186,27 @@ Status set_ranges(const Network& network, const TaggedRanges& tagged, std::vecto
   return {};
 }
 
-// A scale of 0 is none.
+bool fits_4_bits(const NetworkNode& weight, double scale) {
+  return std::ranges::all_of(weight.weights.values, [&](double value) {
+    return std::abs(quantize(value, scale)) <= kMostNarrowLevel;
+  });
+}
+
+// A scale of 0 is none, and packed values beyond 4 bits would wrap around.
 Status check_scales(const Network& network, const ScalePlan& plan) {
   for (NodeIndex i = 0; i < network.size(); ++i) {
-    if (network.node(i).op == NodeOp::Argmax || network.is_narrow(i)) continue;
-    if (plan.scales[static_cast<size_t>(i)] > 0) continue;
+    if (network.node(i).op == NodeOp::Argmax) continue;
+    const double scale = plan.scales[static_cast<size_t>(i)];
+    const NetworkNode& node = network.node(i);
+    const bool is_packed = node.op == NodeOp::Weight && node.bits == 4;
+    if (scale > 0 && is_packed && !fits_4_bits(node, scale)) {
+      return fail(
+          "range-invalid",
+          fmt::format("the range of {} is {}, and it has values that do not fit 4 bits then",
+                      node.tag, number_text(plan.ranges[static_cast<size_t>(i)])),
+          {}, "give a range that holds the weight, or store it with 8 bits");
+    }
+    if (scale > 0) continue;
     return fail("range-invalid",
                 fmt::format("node {} reaches {}: a level of it is 0 in double precision", i,
                             number_text(plan.ranges[static_cast<size_t>(i)])),

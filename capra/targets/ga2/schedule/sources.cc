@@ -144,8 +144,7 @@ Matrix<int32_t> stored_levels(const NetworkNode& weight, std::span<const double>
                          transposed ? values.rows : values.columns);
   for (int64_t i = 0; i < values.rows; ++i) {
     for (int64_t j = 0; j < values.columns; ++j) {
-      int32_t level = quantize(values.at(i, j), scale);
-      if (weight.bits == 4) level = ((level & 0xf) ^ 8) - 8;
+      const int32_t level = quantize(values.at(i, j), scale);
       (transposed ? levels.at(j, i) : levels.at(i, j)) = level;
     }
   }

@@ -329,9 +329,7 @@ ValueId FunctionBuilder::origin(ValueId value) const {
     const std::vector<ValueId>& from = made->operands;
     const bool of_equals = made->name == "stablehlo.maximum" || made->name == "stablehlo.minimum" ||
                            made->name == "stablehlo.and" || made->name == "stablehlo.or";
-    if (made->name == "stablehlo.concatenate" && from.size() == 1) {
-      value = from[0];
-    } else if (made->name == "stablehlo.select" && are_same(from[1], from[2])) {
+    if (made->name == "stablehlo.select" && are_same(from[1], from[2])) {
       value = from[1];
     } else if (of_equals && are_same(from[0], from[1])) {
       value = from[0];

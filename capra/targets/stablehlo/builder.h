@@ -56,8 +56,7 @@ class FunctionBuilder {
   /// last where each count is 1.
   ValueId unfold(ValueId x, const Shape& shape, std::vector<int64_t> counts);
   /// Whether they are one value, or equal operations on equal operands. Operations that change
-  /// nothing, as compilers know too, are looked through: the greater of a value and itself, one
-  /// concatenated part.
+  /// nothing, as compilers know too, are looked through: the greater of a value and itself.
   bool are_same(ValueId a, ValueId b) const;
   /// Whether x is `number` repeated along dynamic dims.
   bool is_repeated(ValueId x, double number) const;

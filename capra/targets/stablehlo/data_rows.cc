@@ -21,6 +21,7 @@ ValueId lower_broadcast(FunctionBuilder& builder, const Call& call) {
 }
 
 ValueId lower_concat(FunctionBuilder& builder, const Call& call) {
+  if (call.operands.size() == 1) return call.operands[0];
   const int64_t axis = position_of(unpack<ConcatAttrs>(call.attrs).axis, call.type.shape.rank());
   const std::vector<ValueId> parts(call.operands.begin(), call.operands.end());
   return builder.append({"stablehlo.concatenate", parts, call.type, {{"dim", axis}}});

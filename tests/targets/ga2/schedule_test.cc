@@ -202,6 +202,23 @@ TEST(FastSchedule, SharesWeightsThatAreReadInTwoWays) {
   EXPECT_EQ(schedule_problems(network, samples, {}, sample), Problems());
 }
 
+// The first rows of two inputs: another load costs less than the 24 words between them; 8 words are
+// loaded rather than skipped.
+TEST(FastSchedule, LoadsNoMoreThanALoadIsWorth) {
+  for (const int64_t rows : {10, 6}) {
+    Network network;
+    const NodeIndex x = *network.slice_rows(*network.input("x", {rows, 4}), 0, 4);
+    const NodeIndex y = *network.slice_rows(*network.input("y", {rows, 4}), 0, 4);
+    (void)*network.output(*network.add(x, y), "sum");
+    const Sample sample{{"x", filled({rows, 4}, 0.3)}, {"y", filled({rows, 4}, 0.3)}};
+    const std::vector<Sample> samples{sample};
+    EXPECT_EQ(schedule_problems(network, samples, {}, sample), Problems());
+    const Result<Program> fast = compile(network, samples, {.schedule = Schedule::Fast});
+    ASSERT_TRUE(fast.ok());
+    EXPECT_EQ(count_of(*fast, "LD"), rows == 10 ? 2 : 1);
+  }
+}
+
 TEST(FastSchedule, HasItsCyclesInTheDocs) {
   std::ifstream file(std::string(CAPRA_SOURCE_DIR) + "/docs/ga2.md");
   const std::string text((std::istreambuf_iterator<char>(file)), {});

@@ -172,25 +172,29 @@ class Emitter {
     CAPRA_ASSIGN(const Graph legal, legalized(std::move(taped), granularity_));
     is_scheduled_ = true;
     if (!schedule_.empty()) module_.attributes.push_back({"skainet.schedule", schedule_});
-    taken_.insert(legal.name());
+    // A pass may have given the graph another name.
+    taken_.insert(graph.name());
     try {
-      module_.functions.push_back(function_of(legal, legal.name(), false));
+      module_.functions.push_back(function_of(legal, graph.name(), false));
     } catch (const Error& error) {
       return fail(error.diagnostic());
     }
     // The bodies follow in the order of their first use.
     for (Function& body : bodies_) module_.functions.push_back(std::move(body));
-    return changed_by_target(std::move(module_), legal.name());
+    return changed_by_target(std::move(module_));
   }
 
  private:
-  Result<Module> changed_by_target(Module module, const std::string& name) const {
+  // The entry stands first.
+  Result<Module> changed_by_target(Module module) const {
+    const Entry entry = entry_of(module.functions.front());
+    const auto verify = [&entry](const Module& now) { return verify_module(now, entry); };
     PassContext context = context_with(granularity_);
     const PassStage<Module, ProgramPass> stage{
         .name = "program",
-        .subject = name,
+        .subject = entry.name,
         .run = nullptr,
-        .verify = verify_module,
+        .verify = verify,
         .size = [](const Module& now) {
           int64_t operations = 0;
           for (const Function& function : now.functions) {
@@ -198,12 +202,16 @@ class Emitter {
           }
           return operations;
         }};
-    Result<Module> changed = run_program_passes(target_, kDialect, std::move(module), stage,
-                                                context, options_.verify_each);
-    // What a pass broke is not printed.
-    if (changed.ok() && !context.report.changes.empty()) CAPRA_TRY(verify_module(*changed));
-    take_report(std::move(context.report));
-    return changed;
+    try {
+      CAPRA_ASSIGN(Module changed, run_program_passes(target_, kDialect, std::move(module), stage,
+                                                      context, options_.verify_each));
+      // What a pass broke is not printed.
+      if (!context.report.changes.empty()) CAPRA_TRY(verify(changed));
+      take_report(std::move(context.report));
+      return changed;
+    } catch (const Error& error) {
+      return fail(error.diagnostic());
+    }
   }
 
   PassContext context_with(Granularity granularity) const {

@@ -1,6 +1,7 @@
 // Values and attributes of a module.
 #include "capra/targets/stablehlo/module.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace capra::stablehlo {
@@ -11,6 +12,26 @@ bool operator==(const NamedAttribute& a, const NamedAttribute& b) {
   const auto* y = std::get_if<double>(&b.value);
   if (x == nullptr) return a.value == b.value;
   return std::bit_cast<uint64_t>(*x) == std::bit_cast<uint64_t>(*y);
+}
+
+const Attribute* Operation::find_attribute(std::string_view key) const {
+  const auto found = std::ranges::find(attributes, key, &NamedAttribute::name);
+  return found == attributes.end() ? nullptr : &found->value;
+}
+
+void Operation::throw_without_attribute(std::string_view key) const {
+  throw Error({"program-invalid",
+               std::string(name) + " has no attribute " + std::string(key) + " of this kind",
+               std::string(name)});
+}
+
+Entry entry_of(const Function& function) {
+  Entry entry{function.name, {}, {}};
+  entry.arguments.reserve(function.arguments.size());
+  for (const Argument& argument : function.arguments) entry.arguments.push_back(argument.type);
+  entry.results.reserve(function.results.size());
+  for (const ValueId result : function.results) entry.results.push_back(function.type(result));
+  return entry;
 }
 
 const TensorType& Function::type(ValueId value) const {

@@ -53,14 +53,18 @@ struct Operation {
   Dictionary attributes = {};
   friend bool operator==(const Operation&, const Operation&) = default;
 
-  /// The value of an attribute that the operation has.
+  /// The value of an attribute. Throws `program-invalid` where the operation has none of this name
+  /// and kind.
   template <class T>
   const T& attribute(std::string_view key) const {
-    for (const NamedAttribute& one : attributes) {
-      if (one.name == key) return std::get<T>(one.value);
-    }
-    CAPRA_CHECK(false);
+    const auto* value = std::get_if<T>(find_attribute(key));
+    if (value == nullptr) throw_without_attribute(key);
+    return *value;
   }
+
+ private:
+  const Attribute* find_attribute(std::string_view key) const;
+  [[noreturn]] void throw_without_attribute(std::string_view key) const;
 };
 
 struct Argument {
@@ -105,11 +109,21 @@ struct Module {
   friend bool operator==(const Module&, const Module&) = default;
 };
 
-/// Operands come before their users, names are unique, symbols name what the module has, a load has
-/// the type of its global, and a composite and its decomposition take and give the same types. What
+/// The function that a program is called by.
+struct Entry {
+  std::string name;
+  std::vector<TensorType> arguments;
+  std::vector<TensorType> results;
+};
+Entry entry_of(const Function& function);
+
+/// The entry is a public function of its types, operands come before their users, names are unique,
+/// symbols name what the module has, a load has the type of its global, and a composite and its
+/// decomposition take and give the same types. Operations that the reader knows have the operands
+/// and attributes that their form needs; others have no attributes, which nobody would write. What
 /// an operation does with its operands is for the dialect's own verifier. Fails with
 /// `program-invalid`, `at` the function and its operation.
-Status verify_module(const Module& module);
+Status verify_module(const Module& module, const Entry& entry);
 
 /// The module's text, ended by a line end.
 std::string print_module(const Module& module);

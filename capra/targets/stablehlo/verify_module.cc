@@ -5,6 +5,7 @@
 
 #include "capra/base/number_text.h"
 #include "capra/targets/stablehlo/module.h"
+#include "capra/targets/stablehlo/read/check.h"
 
 namespace capra::stablehlo {
 namespace {
@@ -13,7 +14,7 @@ class Verifier {
  public:
   explicit Verifier(const Module& module) : module_(module) {}
 
-  Status run() {
+  Status run(const Entry& entry) {
     for (const Global& global : module_.globals) {
       CAPRA_TRY(take_name(global.name));
       globals_.emplace(global.name, &global.type);
@@ -24,8 +25,8 @@ class Verifier {
     }
     for (const Function& function : module_.functions) CAPRA_TRY(check_values(function));
     // From here on each value has a type.
-    for (const Function& function : module_.functions) CAPRA_TRY(check_symbols(function));
-    return {};
+    for (const Function& function : module_.functions) CAPRA_TRY(check_operations(function));
+    return check_entry(entry);
   }
 
  private:
@@ -63,11 +64,40 @@ class Verifier {
     return {};
   }
 
-  Status check_symbols(const Function& function) const {
+  Status check_operations(const Function& function) const {
     for (size_t i = 0; i < function.operations.size(); ++i) {
-      CAPRA_TRY(check_symbols(function, function.operations[i], place(function, i)));
+      const Operation& operation = function.operations[i];
+      CAPRA_TRY(check_form_of(function, operation, place(function, i)));
+      CAPRA_TRY(check_symbols(function, operation, place(function, i)));
     }
     return {};
+  }
+
+  // An operation that nobody knows here is written as its operands and one type.
+  static Status check_form_of(const Function& function, const Operation& operation,
+                              const std::string& at) {
+    const OperationRule* rule = find_rule(operation.name);
+    if (rule == nullptr) {
+      if (operation.attributes.empty() && !operation.name.starts_with("tensor.")) return {};
+      return fail("program-invalid", "there is no form to write the operation in", at);
+    }
+    const Status sound = check_form(*rule, function, operation);
+    if (sound.ok()) return {};
+    return fail("program-invalid", sound.error().message, at);
+  }
+
+  Status check_entry(const Entry& entry) const {
+    const std::string at = "@" + entry.name;
+    const auto found = functions_.find(entry.name);
+    if (found == functions_.end() || found->second->is_private) {
+      return fail("program-invalid", "the module has no public function of this name", at);
+    }
+    const Entry own = entry_of(*found->second);
+    if (std::ranges::equal(own.arguments, entry.arguments, same) &&
+        std::ranges::equal(own.results, entry.results, same)) {
+      return {};
+    }
+    return fail("program-invalid", "the function takes or gives other types than the graph", at);
   }
 
   Status check_symbols(const Function& function, const Operation& operation,
@@ -97,10 +127,11 @@ class Verifier {
   }
 
   // Symbolic dims are dynamic on both sides, whatever their names.
+  static bool same(const TensorType& a, const TensorType& b) {
+    return type_text(a) == type_text(b);
+  }
+
   static bool fits(const Function& body, const Function& caller, const Operation& operation) {
-    const auto same = [](const TensorType& a, const TensorType& b) {
-      return type_text(a) == type_text(b);
-    };
     if (body.results.size() != 1 || !same(body.type(body.results[0]), operation.type)) return false;
     return std::ranges::equal(body.arguments, operation.operands,
                               [&](const Argument& argument, ValueId operand) {
@@ -116,6 +147,8 @@ class Verifier {
 
 }  // namespace
 
-Status verify_module(const Module& module) { return Verifier(module).run(); }
+Status verify_module(const Module& module, const Entry& entry) {
+  return Verifier(module).run(entry);
+}
 
 }  // namespace capra::stablehlo

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <utility>
@@ -75,12 +76,14 @@ std::string example_input(const TensorType& type) {
   return fmt::format(" --input={}=1", extents_text(type, "3"));
 }
 
-std::vector<std::string> run_lines(const Module& module, const std::string& archive) {
-  const Function& function = module.functions.front();
+std::vector<std::string> run_lines(const Module& module, const std::string& name,
+                                   const std::string& archive) {
+  // A pass may put others before it.
+  const Function& function = *std::ranges::find(module.functions, name, &Function::name);
   std::string run = fmt::format(
       "iree-run-module --module=model.vmfb --device=local-task --function={}", function.name);
   if (!archive.empty()) {
-    run += fmt::format(" --parameters={}={}", module.globals.front().scope, archive);
+    run += fmt::format(" --parameters={}={}", kArchiveScope, archive);
   }
   for (const Argument& argument : function.arguments) run += example_input(argument.type);
   return {fmt::format("iree-compile $(cat {}) {} -o model.vmfb", kFlagsFile, kProgramFile), run};
@@ -114,7 +117,7 @@ Result<WrittenProgram> write(const Target& target, const Graph& graph, const Par
   for (const Global& global : module.globals) {
     written.parameters.push_back({global.key, global.type});
   }
-  written.run = run_lines(module, written.archive);
+  written.run = run_lines(module, graph.name(), written.archive);
   written.run_note =
       "The commands above give every input ones; an array is given as\n`--input=@x.npy`.\n";
   written.embed_script = kEmbedScript;

@@ -38,6 +38,93 @@ Status own_result(Module& module, PassContext&) {
 }
 Status refuse(Module&, PassContext&) { return fail("op-not-legal", "no such machine", "main"); }
 
+// Each damage is done once: later runs find it and change nothing.
+Status no_functions(Module& module, PassContext&) {
+  module.functions.clear();
+  return {};
+}
+Status private_entry(Module& module, PassContext&) {
+  module.functions[0].is_private = true;
+  return {};
+}
+Status another_name(Module& module, PassContext&) {
+  module.functions[0].name = "other";
+  return {};
+}
+Status another_argument(Module& module, PassContext&) {
+  module.functions[0].arguments.resize(1);
+  module.functions[0].arguments.push_back({"more", {DType::F32, {4}}});
+  for (ValueId& result : module.functions[0].results) result = 0;
+  return {};
+}
+Status another_result(Module& module, PassContext&) {
+  module.functions[0].results.assign(2, 0);
+  return {};
+}
+// The operation in the place of the entry's first one.
+Status put(Module& module, Operation operation) {
+  module.functions[0].operations[0] = std::move(operation);
+  return {};
+}
+const TensorType kFour{DType::F32, {4}};
+Status bare_iota(Module& module, PassContext&) {
+  return put(module, {"stablehlo.iota", {}, kFour, {}});
+}
+Status text_for_a_number(Module& module, PassContext&) {
+  return put(module, {"stablehlo.iota", {}, kFour, {{"dim", std::string("0")}}});
+}
+Status short_reduce(Module& module, PassContext&) {
+  return put(module, {"stablehlo.reduce",
+                      {0},
+                      {DType::F32, {}},
+                      {{"applies", std::string("stablehlo.add")},
+                       {"dimensions", std::vector<int64_t>{0}}}});
+}
+Status bare_load(Module& module, PassContext&) {
+  return put(module, {"util.global.load", {}, kFour, {}});
+}
+Status no_data(Module& module, PassContext&) {
+  return put(module, {"stablehlo.constant", {}, kFour, {{"value", Array()}}});
+}
+Status short_slice(Module& module, PassContext&) {
+  return put(module, {"stablehlo.slice",
+                      {0},
+                      kFour,
+                      {{"starts", std::vector<int64_t>{0}},
+                       {"limits", std::vector<int64_t>()},
+                       {"strides", std::vector<int64_t>{1}}}});
+}
+Status many_groups(Module& module, PassContext&) {
+  return put(
+      module,
+      {"tensor.collapse_shape", {0}, kFour, {{"counts", std::vector<int64_t>{int64_t{1} << 40}}}});
+}
+Status short_expand(Module& module, PassContext&) {
+  return put(
+      module,
+      {"tensor.expand_shape", {0}, {DType::F32, {"n"}}, {{"counts", std::vector<int64_t>{1}}}});
+}
+Status unknown_form(Module& module, PassContext&) {
+  return put(module, {"stablehlo.pad", {0}, kFour, {{"low", int64_t{1}}}});
+}
+Status unwritten(Module& module, PassContext&) {
+  module.functions[0].operations[0].attributes = {{"result_accuracy", std::string("tolerant")}};
+  return {};
+}
+Status asks_for_nothing(Module& module, PassContext&) {
+  return module.functions[0].operations[0].attribute<int64_t>("dim") == 0
+             ? Status()
+             : fail("op-not-legal", "never");
+}
+Status helper_first(Module& module, PassContext&) {
+  if (module.functions[0].name == "helper") return {};
+  Function helper;
+  helper.name = "helper";
+  helper.is_private = true;
+  module.functions.insert(module.functions.begin(), helper);
+  return {};
+}
+
 template <Status (*kRun)(Module&, PassContext&)>
 std::span<const ProgramPass* const> list_of() {
   static constexpr ProgramPass kPass = program_pass<kRun>("a-pass", "For a test.");
@@ -81,6 +168,42 @@ TEST(ProgramPass, WhatItBreaksIsNotPrinted) {
     EXPECT_EQ(refused.error().code, "program-invalid");
     EXPECT_EQ(refused.error().at, "@main: %0 = stablehlo.tanh");
     EXPECT_EQ(refused.error().message.starts_with("after a-pass: "), verify_each);
+  }
+}
+
+struct Damage {
+  std::span<const ProgramPass* const> (*passes)();
+  std::string_view at;
+  std::string_view says;
+};
+
+TEST(ProgramPass, NeedsTheEntryAndWhatIsPrinted) {
+  constexpr Damage kDamages[] = {
+      {list_of<no_functions>, "@main", "the module has no public function of this name"},
+      {list_of<private_entry>, "@main", "the module has no public function of this name"},
+      {list_of<another_name>, "@main", "the module has no public function of this name"},
+      {list_of<another_argument>, "@main", "the function takes or gives other types"},
+      {list_of<another_result>, "@main", "the function takes or gives other types"},
+      {list_of<bare_iota>, "@main: %0 = stablehlo.iota", "dim is missing, needed an integer"},
+      {list_of<text_for_a_number>, "@main: %0 = stablehlo.iota", "dim is not an integer"},
+      {list_of<short_reduce>, "@main: %0 = stablehlo.reduce", "found 1 operands, needed 2"},
+      {list_of<bare_load>, "@main: %0 = util.global.load",
+       "global is missing, needed the name of a function or global"},
+      {list_of<no_data>, "@main: %0 = stablehlo.constant", "value is not data"},
+      {list_of<short_slice>, "@main: %0 = stablehlo.slice", "the box has 0 limits, needed 1"},
+      {list_of<many_groups>, "@main: %0 = tensor.collapse_shape", "the groups do not hold"},
+      {list_of<short_expand>, "@main: %0 = tensor.expand_shape", "found 1 operands, needed 2"},
+      {list_of<unknown_form>, "@main: %0 = stablehlo.pad", "there is no form to write"},
+      {list_of<unwritten>, "@main: %0 = stablehlo.tanh", "there is no attribute result_accuracy"},
+      {list_of<asks_for_nothing>, "stablehlo.tanh", "stablehlo.tanh has no attribute dim"},
+  };
+  for (const Damage& damage : kDamages) {
+    const Target target = with_program_passes(damage.passes);
+    const auto refused = emit(graph_of_text(" %y = tanh %x"), {}, {.target = &target});
+    ASSERT_FALSE(refused.ok()) << damage.says;
+    EXPECT_EQ(refused.error().code, "program-invalid");
+    EXPECT_EQ(refused.error().at, damage.at);
+    EXPECT_TRUE(refused.error().message.starts_with(damage.says)) << refused.error().message;
   }
 }
 
@@ -163,11 +286,12 @@ Module small() {
 }
 
 TEST(VerifyModule, FindsEachFault) {
-  EXPECT_TRUE(verify_module(small()).ok());
-  const auto message = [](void (*damage)(Module&)) {
+  const Entry entry = entry_of(small().functions[0]);
+  EXPECT_TRUE(verify_module(small(), entry).ok());
+  const auto message = [&entry](void (*damage)(Module&)) {
     Module module = small();
     damage(module);
-    const Status status = verify_module(module);
+    const Status status = verify_module(module, entry);
     return status.ok() ? std::string() : status.error().at + ": " + status.error().message;
   };
   EXPECT_EQ(message([](Module& m) { m.functions[1].name = "main"; }),
@@ -189,6 +313,17 @@ TEST(VerifyModule, FindsEachFault) {
             "@main: %1 = stablehlo.composite: the module has no @body");
   EXPECT_EQ(message([](Module& m) { m.functions[0].operations[1].operands = {}; }),
             "@main: %1 = stablehlo.composite: @body takes or gives other types");
+}
+
+TEST(Write, RunsTheFunctionOfTheGraphsName) {
+  const std::string scratch =
+      (std::filesystem::temp_directory_path() / ("helper" + std::to_string(::getpid()))).string();
+  const Target target = with_program_passes(list_of<helper_first>);
+  NewFolder folder = NewFolder::create(scratch).value_or_throw();
+  const WrittenProgram written =
+      write_program(target, graph_of_text(" %y = tanh %x"), {}, {}, folder).value_or_throw();
+  EXPECT_TRUE(written.run.back().ends_with(" --function=main --input=4xf32=1"))
+      << written.run.back();
 }
 
 TEST(Write, HandsOnFlagsAndRefusesUnknownExtensions) {

@@ -204,7 +204,6 @@ Status check_slice(const Operation& operation, TypeRefs operands) {
   const Ints& starts = operation.attribute<Ints>("starts");
   const Ints& limits = operation.attribute<Ints>("limits");
   const Ints& strides = operation.attribute<Ints>("strides");
-  CAPRA_TRY(counts(starts, from.rank(), "the box"));
   std::vector<Dim> dims;
   for (size_t i = 0; i < starts.size(); ++i) {
     const Dim& extent = from[static_cast<int64_t>(i)];
@@ -311,23 +310,15 @@ Status check_gather(const Operation& operation, TypeRefs operands) {
 
 // Which dims of `many` make each dim of `few`.
 Status check_groups(const Operation& operation, const TensorType& many, const TensorType& few) {
-  const Ints& groups = operation.attribute<Ints>("counts");
-  CAPRA_TRY(counts(groups, few.shape.rank(), "the groups of dims"));
-  int64_t next = 0;
+  int64_t axis = 0;
+  auto first = many.shape.dims().begin();
   bool fits = many.dtype == few.dtype;
-  for (size_t i = 0; i < groups.size(); ++i) {
-    if (groups[i] < 1 || groups[i] > many.shape.rank() - next) {
-      return invalid("the groups do not hold the dims of " + type_text(many));
-    }
-    const auto first = many.shape.dims().begin() + next;
-    next += groups[i];
-    const Shape group(std::vector<Dim>(first, many.shape.dims().begin() + next));
-    const Dim& one = few.shape[static_cast<int64_t>(i)];
+  for (const int64_t size : operation.attribute<Ints>("counts")) {
+    const Shape group(std::vector<Dim>(first, first + size));
+    const Dim& one = few.shape[axis++];
     fits = fits && group.is_static() == one.is_static() &&
            (!one.is_static() || group.elements() == one.size());
-  }
-  if (next != many.shape.rank()) {
-    return invalid("the groups do not hold the dims of " + type_text(many));
+    first += size;
   }
   if (fits) return {};
   return mismatch(type_text(many) + " and " + type_text(few) + " do not hold the same groups");
@@ -351,28 +342,70 @@ constexpr auto kNumbers = check_dtype<is_number>;
 constexpr auto kFloats = check_dtype<is_float>;
 constexpr auto kWhole = check_dtype<is_whole>;
 
+template <class T>
+bool is(const Attribute& value) {
+  return std::holds_alternative<T>(value);
+}
+bool is_data(const Attribute& value) {
+  const auto* array = std::get_if<Array>(&value);
+  return array != nullptr && static_cast<bool>(*array);
+}
+constexpr AttributeRule an_integer(std::string_view name) {
+  return {name, is<int64_t>, "an integer"};
+}
+constexpr AttributeRule a_list(std::string_view name, bool required = true) {
+  return {name, is<Ints>, "a list of integers", required};
+}
+constexpr AttributeRule a_text(std::string_view name) { return {name, is<std::string>, "a text"}; }
+constexpr AttributeRule a_symbol(std::string_view name) {
+  return {name, is<Symbol>, "the name of a function or global"};
+}
+
+constexpr AttributeRule kCompare[] = {a_text("direction"), a_text("type")};
+constexpr AttributeRule kComposite[] = {
+    a_text("name"),
+    {"composite_attributes", is<Dictionary>, "a dictionary"},
+    a_symbol("decomposition"),
+    an_integer("version"),
+};
+constexpr AttributeRule kCounts[] = {a_list("counts")};
+constexpr AttributeRule kData[] = {{"value", is_data, "data"}};
+constexpr AttributeRule kDim[] = {an_integer("dim")};
+constexpr AttributeRule kDims[] = {a_list("dims")};
+constexpr AttributeRule kDot[] = {a_list("batching"), an_integer("left"), an_integer("right")};
+constexpr AttributeRule kDynamicBroadcast[] = {a_list("dims"),
+                                               a_list("known_expanding_dimensions", false),
+                                               a_list("known_nonexpanding_dimensions", false)};
+constexpr AttributeRule kGather[] = {a_list("offset_dims"), an_integer("axis"),
+                                     an_integer("index_vector_dim"), a_list("slice_sizes")};
+constexpr AttributeRule kIntValue[] = {an_integer("value")};
+constexpr AttributeRule kLoad[] = {a_symbol("global")};
+constexpr AttributeRule kReduce[] = {a_text("applies"), a_list("dimensions")};
+constexpr AttributeRule kSlice[] = {a_list("starts"), a_list("limits"), a_list("strides")};
+
 constexpr OperationRule kRules[] = {
-    {"arith.constant", Form::Own, 0, check_tensor_dim},
+    {"arith.constant", Form::Own, 0, check_tensor_dim, kIntValue},
     {"chlo.erf", Form::Chlo, 1, check_chlo},
     {"chlo.erfc", Form::Chlo, 1, check_chlo},
     {"stablehlo.abs", Form::OneType, 1, check_dtype<is_signed>},
     {"stablehlo.add", Form::OneType, 2, kNumbers},
     {"stablehlo.and", Form::OneType, 2, kWhole},
     {"stablehlo.bitcast_convert", Form::Plain, 1, check_bitcast},
-    {"stablehlo.broadcast_in_dim", Form::Dims, 1, check_static_broadcast},
-    {"stablehlo.compare", Form::Own, 2, check_compare},
-    {"stablehlo.composite", Form::Own, -1, check_nothing},
-    {"stablehlo.concatenate", Form::Dim, -1, check_concatenate},
-    {"stablehlo.constant", Form::Own, 0, check_constant},
+    {"stablehlo.broadcast_in_dim", Form::Dims, 1, check_static_broadcast, kDims},
+    {"stablehlo.compare", Form::Own, 2, check_compare, kCompare},
+    {"stablehlo.composite", Form::Own, -1, check_nothing, kComposite},
+    {"stablehlo.concatenate", Form::Dim, -1, check_concatenate, kDim},
+    {"stablehlo.constant", Form::Own, 0, check_constant, kData},
     {"stablehlo.convert", Form::Plain, 1, check_convert},
     {"stablehlo.divide", Form::OneType, 2, kNumbers},
-    {"stablehlo.dot_general", Form::Own, 2, check_dot},
-    {"stablehlo.dynamic_broadcast_in_dim", Form::Own, 2, check_dynamic_broadcast},
-    {"stablehlo.dynamic_iota", Form::Dim, 1, check_iota},
+    {"stablehlo.dot_general", Form::Own, 2, check_dot, kDot},
+    {"stablehlo.dynamic_broadcast_in_dim", Form::Own, 2, check_dynamic_broadcast,
+     kDynamicBroadcast},
+    {"stablehlo.dynamic_iota", Form::Dim, 1, check_iota, kDim},
     {"stablehlo.exponential", Form::OneType, 1, kFloats},
-    {"stablehlo.gather", Form::Own, 2, check_gather},
-    {"stablehlo.get_dimension_size", Form::Dim, 1, check_dimension_size},
-    {"stablehlo.iota", Form::Own, 0, check_iota},
+    {"stablehlo.gather", Form::Own, 2, check_gather, kGather},
+    {"stablehlo.get_dimension_size", Form::Dim, 1, check_dimension_size, kDim},
+    {"stablehlo.iota", Form::Own, 0, check_iota, kDim},
     {"stablehlo.log", Form::OneType, 1, kFloats},
     {"stablehlo.maximum", Form::OneType, 2, kNumbers},
     {"stablehlo.minimum", Form::OneType, 2, kNumbers},
@@ -381,25 +414,20 @@ constexpr OperationRule kRules[] = {
     {"stablehlo.not", Form::OneType, 1, kWhole},
     {"stablehlo.or", Form::OneType, 2, kWhole},
     {"stablehlo.real_dynamic_slice", Form::Plain, 4, check_dynamic_slice},
-    {"stablehlo.reduce", Form::Own, 2, check_reduce},
+    {"stablehlo.reduce", Form::Own, 2, check_reduce, kReduce},
     {"stablehlo.reshape", Form::Plain, 1, check_reshape},
     {"stablehlo.select", Form::Own, 3, check_select},
     {"stablehlo.shift_left", Form::OneType, 2, check_dtype<is_integer>},
-    {"stablehlo.slice", Form::Own, 1, check_slice},
+    {"stablehlo.slice", Form::Own, 1, check_slice, kSlice},
     {"stablehlo.sqrt", Form::OneType, 1, kFloats},
     {"stablehlo.subtract", Form::OneType, 2, kNumbers},
     {"stablehlo.tanh", Form::OneType, 1, kFloats},
-    {"stablehlo.transpose", Form::Dims, 1, check_transpose},
-    {"tensor.collapse_shape", Form::Own, 1, check_collapse},
+    {"stablehlo.transpose", Form::Dims, 1, check_transpose, kDims},
+    {"tensor.collapse_shape", Form::Own, 1, check_collapse, kCounts},
     {"tensor.dim", Form::Own, 2, check_tensor_dim},
-    {"tensor.expand_shape", Form::Own, -1, check_expand},
-    {"util.global.load", Form::Own, 0, check_nothing},
+    {"tensor.expand_shape", Form::Own, -1, check_expand, kCounts},
+    {"util.global.load", Form::Own, 0, check_nothing, kLoad},
 };
-
-// Which operands are no tensors: the axis of a dim, and the extents that a reshape is given.
-bool takes_index(const Operation& operation, size_t operand) {
-  return operand > 0 && operation.name.starts_with("tensor.");
-}
 
 }  // namespace
 
@@ -428,22 +456,10 @@ Status check_operation(const Function& function, const Operation& operation) {
                     "' is no operation of the programs that are written here",
                 {}, nearest.empty() ? "" : "did you mean '" + std::string(nearest) + "'?");
   }
-  const bool is_composite = operation.name == "stablehlo.composite";
-  const auto count = static_cast<int>(operation.operands.size());
-  if (rule->operands < 0 ? count == 0 && !is_composite : count != rule->operands) {
-    return fail("operand-count",
-                "found " + number_text(count) + " operands, needed " +
-                    (rule->operands < 0 ? "at least 1" : number_text(rule->operands)));
-  }
+  CAPRA_TRY(check_form(*rule, function, operation));
   std::vector<const TensorType*> types;
-  for (size_t i = 0; i < operation.operands.size(); ++i) {
-    const ValueId operand = operation.operands[i];
-    types.push_back(&function.type(operand));
-    if (is_index(function, operand) == takes_index(operation, i)) continue;
-    return mismatch(
-        "operand " + number_text(i) + " is " +
-        (takes_index(operation, i) ? "a tensor, needed an index" : "an index, needed a tensor"));
-  }
+  types.reserve(operation.operands.size());
+  for (const ValueId operand : operation.operands) types.push_back(&function.type(operand));
   if (rule->form == Form::OneType) {
     for (const TensorType* type : types) CAPRA_TRY(has_type(*type, operation.type, "an operand"));
   }

@@ -20,14 +20,23 @@ enum class Form : uint8_t {
   Own,      ///< a form of its own
 };
 
+/// An attribute that an operation has, or may have.
+struct AttributeRule {
+  std::string_view name;
+  bool (*is)(const Attribute& value);
+  std::string_view kind;  ///< in words
+  bool required = true;
+};
+
 /// One operation that can be read.
 struct OperationRule {
   std::string_view name;
   Form form;
   int operands;  ///< -1: one or more
-  /// Fails with `type-mismatch` or `attribute-invalid` and no place. The operands are as many as
-  /// the rule says, none is an index, and in form OneType all types are equal.
+  /// Fails with `type-mismatch` or `attribute-invalid` and no place. `check_form` holds, and in
+  /// form OneType all types are equal.
   Status (*check)(const Operation& operation, TypeRefs operands);
+  std::span<const AttributeRule> attributes = {};
 };
 
 /// All of them, sorted by name.
@@ -37,6 +46,12 @@ const OperationRule* find_rule(std::string_view name);
 
 /// Whether the value is an `index` rather than a tensor.
 bool is_index(const Function& function, ValueId value);
+
+/// What the form of an operation needs, whatever its types' extents: how many operands there are
+/// and which of them are an index, which attributes of which kinds, and how long lists are that go
+/// with the operands' ranks. Fails with `operand-count`, `type-mismatch`, `attribute-invalid` and
+/// no place.
+Status check_form(const OperationRule& rule, const Function& function, const Operation& operation);
 
 /// Checks an operation whose operands are values of the function. What it names outside the
 /// function (globals, decompositions) is not looked at. Fails as rules do, and with `op-unknown`,

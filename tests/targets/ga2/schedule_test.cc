@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "capra/targets/ga2/quantize/fixed_point.h"
 #include "capra/targets/ga2/sim/run.h"
 #include "tests/targets/ga2/battery/random_network.h"
+#include "tests/targets/ga2/battery/wild_network.h"
 #include "tests/targets/ga2/golden_files.h"
 #include "tests/targets/ga2/schedule_checks.h"
 #include "tests/targets/ga2/schedule_table.h"
@@ -72,6 +74,18 @@ TEST(FastSchedule, GivesTheOutputsOfRandomGraphs) {
           << case_kind_name(kind) << " " << seed;
     }
   }
+}
+
+// Outputs of inputs and of views, sums of a tensor and its view, what only one schedule places.
+TEST(FastSchedule, GivesTheOutputsOfWildGraphs) {
+  int compiled = 0;
+  for (int64_t seed = 0; seed < 1000; ++seed) {
+    const std::optional<Problems> problems = wild_problems(wild_case(seed));
+    if (!problems) continue;
+    ++compiled;
+    EXPECT_EQ(*problems, Problems()) << seed;
+  }
+  EXPECT_GT(compiled, 500);
 }
 
 // Every row of up to 7 scores that are the largest or one or two below it: the smaller the others,
@@ -152,6 +166,18 @@ TEST(FastSchedule, LeavesOutWhatNoOutputNeeds) {
   for (const ExternalRegion& one : fast->external) addresses[one.name] = one.address;
   EXPECT_EQ(addresses.size(), 9U);
   EXPECT_EQ(addresses.at("same"), addresses.at("w"));
+}
+
+// A store at the end finds its words as they were computed.
+TEST(FastSchedule, LoadsNothingOverAnOutput) {
+  Network network;
+  const NodeIndex a = *network.input("a", {1, 2});
+  (void)*network.output(*network.argmax(a), "place");
+  const NodeIndex x = *network.input("x", {3, 16});
+  (void)*network.output(*network.slice_rows(x, 1, 1), "row");
+  const Sample sample{{"a", filled({1, 2}, 1)}, {"x", filled({3, 16}, 0.3)}};
+  const std::vector<Sample> samples{sample};
+  EXPECT_EQ(schedule_problems(network, samples, {}, sample, false), Problems());
 }
 
 // One score of ten is a step above the others: as probabilities all are 13 levels, so the first is

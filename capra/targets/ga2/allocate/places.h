@@ -12,6 +12,7 @@ namespace capra::ga2 {
 struct Place {
   int64_t buffer = -1;  ///< -1: nowhere (an output)
   int64_t row = 0;
+  bool operator==(const Place&) const = default;
 };
 
 /// The last node that reads or writes a buffer.

@@ -47,10 +47,14 @@ class Drafter {
       if (!rows(i).empty()) CAPRA_TRY(emit(i));
     }
     for (const DraftInstruction& store : stores_) draft_.instructions.push_back(store);
-    for (size_t i = 0; i < draft_.instructions.size(); ++i) {
-      for (const Spot& spot : draft_.instructions[i].spots) {
+    // What is stored at the end is read after everything.
+    const int64_t end = std::ssize(draft_.instructions) - 1;
+    for (int64_t i = 0; i <= end; ++i) {
+      const DraftInstruction& one = draft_.instructions[static_cast<size_t>(i)];
+      const bool at_end = one.output >= 0 && options_.stores_at_end;
+      for (const Spot& spot : one.spots) {
         if (spot.block < 0) continue;
-        draft_.blocks[static_cast<size_t>(spot.block)].last = static_cast<int64_t>(i);
+        draft_.blocks[static_cast<size_t>(spot.block)].last = at_end ? end : i;
       }
     }
     gather_sources();
@@ -321,7 +325,8 @@ class Drafter {
 
   void emit_add(NodeIndex index) {
     const std::vector<NodeIndex>& terms = operands(index);
-    const bool is_twice = terms[0] == terms[1];
+    // A view is at the place of what it shows, in steps of the same scale.
+    const bool is_twice = place(terms[0]) == place(terms[1]);
     const int64_t len = words(index);
     const int64_t first = rows(index).begin;
     const bool taken = !is_twice && (take_over(index, terms[0]) || take_over(index, terms[1]));

@@ -29,6 +29,7 @@ class Bound {
   }
 
  private:
+  const Place& place(NodeIndex index) const { return places_.places[static_cast<size_t>(index)]; }
   void spend(const Instruction& one) { cycles_ += cost(one).total; }
 
   Status add(NodeIndex index) {
@@ -41,7 +42,7 @@ class Bound {
                                  places_.has_fused_relu[static_cast<size_t>(index)]));
     for (const Requantizer& one : requantizers) {
       if (one.operand && !changes_levels(one)) continue;
-      const bool again = one.operand == 1 && node.operands[0] == node.operands[1];
+      const bool again = one.operand == 1 && place(node.operands[0]) == place(node.operands[1]);
       const bool is_known =
           one.operand &&
           network_.node(node.operands[static_cast<size_t>(*one.operand)]).op == NodeOp::Weight;
@@ -98,10 +99,10 @@ class Bound {
   }
 
   void store(NodeIndex source) {
-    const Place& place = places_.places[static_cast<size_t>(source)];
+    const Place& at = place(source);
     const Extents shape = network_.node(source).shape;
     for (int64_t i = 0; i < shape.words(); ++i) {
-      stored_.insert({place.buffer, place.row * shape.columns + i});
+      stored_.insert({at.buffer, at.row * shape.columns + i});
     }
   }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "capra/base/number_text.h"
+#include "tests/targets/ga2/battery/wild_network.h"
 
 namespace capra::ga2 {
 namespace {
@@ -191,11 +192,14 @@ std::string_view case_kind_name(CaseKind kind) {
       return "slice";
     case CaseKind::Fresh:
       return "fresh";
+    case CaseKind::Wild:
+      return "wild";
   }
   CAPRA_CHECK(false);
 }
 
 Case random_case(CaseKind kind, int64_t seed) {
+  if (kind == CaseKind::Wild) return wild_case(seed);
   const Builder build = kind == CaseKind::Slice
                             ? random_slice_graph(seed)
                             : random_graph(seed, kind == CaseKind::Int4 ? 4 : 8);

@@ -25,12 +25,13 @@ enum class CaseKind : uint8_t {
   Int4,   ///< the same with weights of 4 bits
   Slice,  ///< graphs around slices; `random_slice_graph`
   Fresh,  ///< as `Graph`, with other samples: those of the section on seeds 100 to 111
+  Wild,   ///< none of the battery: wild_network.h
 };
 
-/// `graph`, `int4`, `slice`, `fresh`.
+/// `graph`, `int4`, `slice`, `fresh`, `wild`.
 std::string_view case_kind_name(CaseKind kind);
 
-/// 30 samples to calibrate with.
+/// 30 samples to calibrate with; 2 of a wild one.
 Case random_case(CaseKind kind, int64_t seed);
 
 /// The sum of two large operands that cancel: 20 samples.

@@ -87,7 +87,7 @@ int run_all() {
 
 int run(std::span<const char* const> arguments) {
   if (arguments.empty()) return run_all();
-  if (const std::optional<SeedRange> seeds = seed_range(arguments)) {
+  if (const std::optional<SeedRange> seeds = seed_range(arguments, kBatteryKinds)) {
     return run_range(seeds->kind, seeds->first, seeds->count) == 0 ? 0 : 1;
   }
   fmt::print(stderr, "usage: ga2_battery [graph|slice|int4 FIRST COUNT]\n");

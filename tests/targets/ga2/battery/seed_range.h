@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -14,6 +13,8 @@
 namespace capra::ga2 {
 
 inline constexpr CaseKind kBatteryKinds[] = {CaseKind::Graph, CaseKind::Slice, CaseKind::Int4};
+inline constexpr CaseKind kScheduleKinds[] = {CaseKind::Graph, CaseKind::Slice, CaseKind::Int4,
+                                              CaseKind::Wild};
 
 struct SeedRange {
   CaseKind kind = CaseKind::Graph;
@@ -21,15 +22,15 @@ struct SeedRange {
   int64_t count = 0;
 };
 
-/// KIND FIRST COUNT; none for anything else.
-inline std::optional<SeedRange> seed_range(std::span<const char* const> arguments) {
+/// KIND FIRST COUNT, with one of these kinds; none for anything else.
+inline std::optional<SeedRange> seed_range(std::span<const char* const> arguments,
+                                           std::span<const CaseKind> kinds) {
   constexpr uint64_t kMost = uint64_t{1} << 30;
   if (arguments.size() != 3) return std::nullopt;
-  const auto kind =
-      std::ranges::find(kBatteryKinds, std::string_view(arguments[0]), case_kind_name);
+  const auto kind = std::ranges::find(kinds, std::string_view(arguments[0]), case_kind_name);
   const std::optional<uint64_t> first = parse_u64(arguments[1]);
   const std::optional<uint64_t> count = parse_u64(arguments[2]);
-  if (kind == std::end(kBatteryKinds) || !first || !count) return std::nullopt;
+  if (kind == kinds.end() || !first || !count) return std::nullopt;
   if (*first >= kMost || *count >= kMost) return std::nullopt;
   return SeedRange{*kind, static_cast<int64_t>(*first), static_cast<int64_t>(*count)};
 }

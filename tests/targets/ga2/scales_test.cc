@@ -42,6 +42,28 @@ TEST(Scales, ScoresBesideTheirSoftmaxHaveItsScale) {
   }
 }
 
+TEST(Scales, OfTwoSoftmaxesAreOnesThatBothCanRead) {
+  Network twice;
+  const NodeIndex first = *twice.softmax(*twice.input("x", {1, 2}));
+  (void)*twice.softmax(first);
+  const Status status = check_softmaxes(twice, plan(twice, {1, 2}));
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, "placement-impossible");
+  EXPECT_EQ(
+      status.error().message,
+      "node 1: the softmax needs steps of 1/127 in node 1, which has steps of 1/16 for another "
+      "softmax");
+  Network beside;
+  const NodeIndex x = *beside.input("x", {1, 2});
+  (void)*beside.concat_rows(x, *beside.softmax(x));
+  EXPECT_FALSE(check_softmaxes(beside, plan(beside, {1, 2})).ok());
+  Network apart;
+  const NodeIndex scores = *apart.input("x", {1, 2});
+  (void)*apart.softmax(scores);
+  (void)*apart.softmax(scores);
+  EXPECT_TRUE(check_softmaxes(apart, plan(apart, {1, 2})).ok());
+}
+
 TEST(Scales, ScoresThatFitAreNotSaidToSaturate) {
   Network network;
   const NodeIndex x = *network.input("x", {1, 2});

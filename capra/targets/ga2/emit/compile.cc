@@ -261,6 +261,7 @@ Result<Program> compile(const Network& network, std::span<const Sample> calibrat
                         const CompileOptions& options) {
   CAPRA_ASSIGN(ScalePlan plan, plan_scales(network, calibration, options.ranges));
   CAPRA_ASSIGN(Places places, place(network));
+  CAPRA_TRY(check_softmaxes(network, plan));
   std::optional<Program> fast;
   if (options.schedule == Schedule::Fast && options.reuse) {
     Result<Program> found = compile_fast(network, plan, places, options.external_words);

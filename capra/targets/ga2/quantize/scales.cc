@@ -217,6 +217,25 @@ Status check_scales(const Network& network, const ScalePlan& plan) {
 
 }  // namespace
 
+Status check_softmaxes(const Network& network, const ScalePlan& plan) {
+  for (NodeIndex i = 0; i < network.size(); ++i) {
+    if (network.node(i).op != NodeOp::Softmax) continue;
+    const NodeIndex scores = network.node(i).operands[0];
+    for (const auto& [node, scale] :
+         {std::pair(scores, kSoftmaxInputScale), std::pair(i, kProbabilityScale)}) {
+      const double planned = plan.scales[static_cast<size_t>(node)];
+      if (planned == scale) continue;
+      return fail(
+          "placement-impossible",
+          fmt::format("node {}: the softmax needs steps of 1/{} in node {}, which has steps "
+                      "of 1/{} for another softmax",
+                      i, number_text(1 / scale), node, number_text(1 / planned)),
+          {}, "put a matmul between the two");
+    }
+  }
+  return {};
+}
+
 Result<ScalePlan> plan_scales(const Network& network, std::span<const Sample> calibration,
                               const TaggedRanges& ranges) {
   CAPRA_ASSIGN(std::vector<double> seen, calibrate(network, calibration));

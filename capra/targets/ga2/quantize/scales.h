@@ -31,4 +31,8 @@ struct ScalePlan {
 Result<ScalePlan> plan_scales(const Network& network, std::span<const Sample> calibration,
                               const TaggedRanges& ranges);
 
+/// Fails with `placement-impossible` where a softmax reads or gives what has the scale that another
+/// one needs: its units would take the steps for their own.
+Status check_softmaxes(const Network& network, const ScalePlan& plan);
+
 }  // namespace capra::ga2

@@ -23,34 +23,18 @@ bool is_weight_product(const Graph& graph, NodeId id) {
          graph.node(operand(graph, id, 1)).type.shape.rank() == 2;
 }
 
-// matmul(x, w^T) + b = linear(x, w, b), when nobody else reads the product and b is [out]
-bool product_and_bias(GraphRewriter& rewriter, NodeId root) {
-  const Graph& graph = rewriter.source();
-  if (!is_op(graph, root, kAdd) || !rounds_every_step(graph, root)) return false;
-  for (const auto& [product, bias] : both_orders(graph, root)) {
-    if (!is_weight_product(graph, product) || !rewriter.used_once(product)) continue;
-    const Node& node = graph.node(product);
-    const Shape& shape = node.type.shape;
-    if (graph.node(bias).type.shape != Shape{shape[shape.rank() - 1]}) continue;
-    const NodeId added = bias;
-    rewriter.splice(root, [&] {
-      const Tensor x = rewriter.tensor(node.operands[0]);
-      const Tensor weight = rewriter.tensor(node.operands[1]);
-      return linear(x, weight, rewriter.tensor(added));
-    });
-    rewriter.keep_notes(product, rewriter.mapped(root));
-    return true;
-  }
-  return false;
+/// Whether a linear has no bias.
+bool is_bare_linear(const Graph& graph, NodeId id) {
+  return is_op(graph, id, kLinear) && operand(graph, id, 2) == kAbsent;
 }
 
-// linear(x, w) + b = linear(x, w, b)
-bool linear_and_bias(GraphRewriter& rewriter, NodeId root) {
+// product(x, w) + b = linear(x, w, b), when nobody else reads the product and b is [out]
+template <bool (*is_product)(const Graph&, NodeId)>
+bool join_bias(GraphRewriter& rewriter, NodeId root) {
   const Graph& graph = rewriter.source();
   if (!is_op(graph, root, kAdd) || !rounds_every_step(graph, root)) return false;
   for (const auto& [product, bias] : both_orders(graph, root)) {
-    if (!is_op(graph, product, kLinear) || operand(graph, product, 2) != kAbsent) continue;
-    if (!rewriter.used_once(product)) continue;
+    if (!is_product(graph, product) || !rewriter.used_once(product)) continue;
     const Node& node = graph.node(product);
     const Shape& shape = node.type.shape;
     if (graph.node(bias).type.shape != Shape{shape[shape.rank() - 1]}) continue;
@@ -67,8 +51,8 @@ bool linear_and_bias(GraphRewriter& rewriter, NodeId root) {
 }
 
 constexpr Rule kRules[] = {
-    {"product-and-bias", product_and_bias},
-    {"linear-and-bias", linear_and_bias},
+    {"product-and-bias", join_bias<is_weight_product>},
+    {"linear-and-bias", join_bias<is_bare_linear>},
 };
 
 Result<Graph> run(const Graph& graph, PassContext& context) {

@@ -358,6 +358,11 @@ const Operation* FunctionBuilder::definition(ValueId value) const {
   return position < arguments ? nullptr : &function_.operations[position - arguments];
 }
 
+bool FunctionBuilder::is_made_by(std::string_view name, ValueId x) const {
+  const Operation* made = definition(x);
+  return made != nullptr && made->name == name;
+}
+
 bool FunctionBuilder::is_repeated(ValueId x, double number) const {
   const Operation* repeated = definition(x);
   if (repeated == nullptr || repeated->name != "stablehlo.dynamic_broadcast_in_dim") return false;

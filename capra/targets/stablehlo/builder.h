@@ -58,6 +58,8 @@ class FunctionBuilder {
   /// Whether they are one value, or equal operations on equal operands. Operations that change
   /// nothing, as compilers know too, are looked through: the greater of a value and itself.
   bool are_same(ValueId a, ValueId b) const;
+  /// Whether x is the result of an operation of this name.
+  bool is_made_by(std::string_view name, ValueId x) const;
   /// Whether x is `number` repeated along dynamic dims.
   bool is_repeated(ValueId x, double number) const;
   /// The extent as i32[1].

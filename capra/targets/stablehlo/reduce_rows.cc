@@ -168,6 +168,15 @@ ValueId lower_sum(FunctionBuilder& builder, const Call& call) {
   const ValueId x = builder.convert(call.operands[0], wide);
   const TensorType scalar{wide, {}};
   const ValueId zero = is_float(wide) ? builder.splat(0.0, scalar) : builder.splat_i64(0, scalar);
+  const auto rank = static_cast<size_t>(from.shape.rank());
+  // IREE takes such a sum for a product of matrices without rows or columns, and gives up.
+  if (rank > 1 && axes.size() == rank &&
+      builder.is_made_by("stablehlo.multiply", call.operands[0])) {
+    const ValueId rows = builder.reduce("stablehlo.add", x, zero, {from.shape.rank() - 1});
+    const std::vector<int64_t> others(axes.begin(), axes.end() - 1);
+    const ValueId total = builder.reduce("stablehlo.add", rows, zero, others);
+    return builder.convert(keeping_dims(builder, total, call.type.shape, axes), dtype);
+  }
   const ValueId reduced = builder.reduce("stablehlo.add", x, zero, axes);
   const ValueId shaped = keeping_dims(builder, reduced, call.type.shape, axes);
   return builder.convert(shaped, dtype);

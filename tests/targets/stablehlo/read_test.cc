@@ -117,6 +117,10 @@ const Fault kFaults[] = {
      "1 "
      ": i32} : (tensor<2x3xf32>) -> tensor<2x3xf32>",
      "text-syntax", "found no function @b for the composite", 30},
+    {"version",
+     "%0 = stablehlo.composite \"a\" %x {composite_attributes = {}, decomposition = @b, version = "
+     "2147483648 : i32} : (tensor<2x3xf32>) -> tensor<2x3xf32>",
+     "text-syntax", "found '2147483648', needed a number of 32 bits", 95},
     {"too large", "%0 = stablehlo.iota dim = 0 : tensor<9223372036854775807x9xf32>",
      "shape-too-large", "cannot be counted", 35},
     {"a byte", "%0 = stablehlo.add %x ; %y : tensor<2x3xf32>", "text-syntax", "found ';'", 27},
@@ -269,6 +273,44 @@ TEST(Import, ShapesAreOfAsManyExtentsAsTheResult) {
   ASSERT_FALSE(graph.ok());
   EXPECT_EQ(graph.error().code, "type-mismatch");
   EXPECT_EQ(graph.error().message, "the shape has 1 extents, needed 2");
+}
+
+// layer_norm of %x and one operand more, which is gamma where none is absent.
+Result<Graph> layer_norm_with(std::string_view absent) {
+  const std::string text = fmt::format(R"(module {{
+  func.func @main(%x: tensor<2x3xf32>, %g: tensor<3xf32>) -> tensor<2x3xf32> {{
+    %0 = stablehlo.composite "capra.layer_norm" %x, %g {{composite_attributes = {{eps = 1.0e-5 : f64{}}}, decomposition = @body, version = 1 : i32}} : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+    return %0 : tensor<2x3xf32>
+  }}
+  func.func private @body(%x: tensor<2x3xf32>, %g: tensor<3xf32>) -> tensor<2x3xf32> {{
+    return %x : tensor<2x3xf32>
+  }}
+}}
+)",
+                                       absent);
+  return import_module(read_module(text).value_or_throw(), {.whole_composites = true});
+}
+
+TEST(Import, AbsentOperandsStandBeforeOthers) {
+  const auto operands_of = [](const Graph& graph) {
+    const NodeId result = graph.node(graph.outputs()[0]).operands[0];
+    return graph.node(result).operands.size();
+  };
+  const Result<Graph> gamma = layer_norm_with("");
+  ASSERT_TRUE(gamma.ok()) << to_text(gamma.error());
+  const Result<Graph> beta = layer_norm_with(", absent_operands = array<i64: 1>");
+  ASSERT_TRUE(beta.ok()) << to_text(beta.error());
+  EXPECT_EQ(operands_of(*beta), 3U);
+  EXPECT_NE(*gamma, *beta);
+  for (const std::string_view wrong :
+       {"1 : i64", "\"1\"", "array<i64: 2>", "array<i64: -1>", "array<i64: 1, 1>",
+        "array<i64: 1, 7>", "array<i64: 2, 1>"}) {
+    const Result<Graph> refused = layer_norm_with(fmt::format(", absent_operands = {}", wrong));
+    ASSERT_FALSE(refused.ok()) << wrong;
+    EXPECT_EQ(refused.error().code, "attribute-invalid") << to_text(refused.error());
+    EXPECT_TRUE(refused.error().message.starts_with("absent_operands of layer_norm"))
+        << to_text(refused.error());
+  }
 }
 
 }  // namespace

@@ -59,6 +59,27 @@ std::optional<AttrValue> attr_value(AttrKind kind, const Attribute& attribute) {
   }
 }
 
+Diagnostic bad_absent(const OpDef& op, const std::string& what) {
+  return {"attribute-invalid",
+          std::string(kAbsentOperands) + " of " + std::string(op.name) + " " + what};
+}
+
+// The operands with those that are absent; each of these stands before one that is there.
+std::vector<Tensor> placed(const OpDef& op, std::span<const Tensor> operands, const Ints& absent) {
+  std::vector<Tensor> all;
+  auto next_absent = absent.begin();
+  for (const Tensor& operand : operands) {
+    while (next_absent != absent.end() && *next_absent == static_cast<int64_t>(all.size())) {
+      all.emplace_back();
+      ++next_absent;
+    }
+    all.push_back(operand);
+  }
+  if (next_absent == absent.end()) return all;
+  throw Error(bad_absent(op, "has " + number_text(*next_absent) +
+                                 ", needed numbers that ascend, each before an operand"));
+}
+
 }  // namespace
 
 std::optional<Tensor> import_composite(const Context& context, const Operation& operation,
@@ -69,7 +90,8 @@ std::optional<Tensor> import_composite(const Context& context, const Operation& 
   for (const NamedAttribute& one : operation.attribute<Dictionary>("composite_attributes")) {
     if (one.name == kAbsentOperands) {
       const auto* places = std::get_if<Ints>(&one.value);
-      if (places != nullptr) absent = *places;
+      if (places == nullptr) throw Error(bad_absent(op, "is no list of integers"));
+      absent = *places;
       continue;
     }
     const int index = attr_index(op.attrs, one.name);
@@ -86,13 +108,7 @@ std::optional<Tensor> import_composite(const Context& context, const Operation& 
     }
     attrs[static_cast<size_t>(index)] = *std::move(value);
   }
-  std::vector<Tensor> all;
-  size_t next = 0;
-  while (next < operands.size()) {
-    const bool is_absent =
-        std::ranges::find(absent, static_cast<int64_t>(all.size())) != absent.end();
-    all.push_back(is_absent ? Tensor() : operands[next++]);
-  }
+  const std::vector<Tensor> all = placed(op, operands, absent);
   return apply(op, all, std::move(attrs), context);
 }
 

@@ -216,7 +216,11 @@ Status OperationReader::read_composite(Operation& operation) {
   CAPRA_TRY(lexer_.expect_all(", decomposition ="));
   CAPRA_ASSIGN(std::string decomposition, read_symbol(lexer_));
   CAPRA_TRY(lexer_.expect_all(", version ="));
+  const Token version_token = lexer_.peek();
   CAPRA_ASSIGN(const int64_t version, read_int(lexer_));
+  if (version != static_cast<int32_t>(version)) {
+    return lexer_.needed(version_token, "a number of 32 bits");
+  }
   CAPRA_TRY(lexer_.expect_all(": i32 }"));
   operation.attributes = {{"name", std::move(name)},
                           {"composite_attributes", std::move(attributes)},

@@ -10,7 +10,10 @@
 namespace capra::stablehlo {
 
 Module read_back(const Graph& graph, const EmitOptions& options) {
-  const std::string text = print_module(emit(graph, {}, options).value_or_throw());
+  const Module written = emit(graph, {}, options).value_or_throw();
+  const Status sound = verify_module(written, entry_of(written.functions.front()));
+  EXPECT_TRUE(sound.ok()) << (sound.ok() ? "" : to_text(sound.error()));
+  const std::string text = print_module(written);
   Result<Module> module = read_module(text);
   if (!module.ok()) {
     ADD_FAILURE() << to_text(module.error()) << "\n" << text;

@@ -9,8 +9,8 @@
 
 namespace capra::stablehlo {
 
-/// The text of the graph's module, read back: fails the test where it does not read, or prints
-/// other bytes.
+/// The text of the graph's module, read back: fails the test where the module is not valid, or its
+/// text does not read or prints other bytes.
 Module read_back(const Graph& graph, const EmitOptions& options);
 
 /// The outputs of the module's function for these inputs, on the oracle, in order.

@@ -6,11 +6,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "capra/interp/interp.h"
 #include "capra/ir/structural_ops.h"
+#include "capra/ir/text.h"
 #include "capra/ops/all_ops.h"
 #include "capra/ops/shape_rules.h"
 #include "tests/ops/conformance_calls.h"
@@ -156,6 +159,46 @@ TEST_P(RoundTrip, EveryFormComputesWhatTheGraphDoes) {
   }
   EXPECT_GT(compared(), 0);
   RecordProperty("compared", compared());
+}
+
+// The gate of numerics.md, where the oracle computes what was written: each step rounded to f32,
+// over a strided sweep of all floats, against glibc's erf in double (within an ulp of double).
+TEST(Erf, WithoutChloMeetsItsGateOnTheOracle) {
+  constexpr uint64_t kStride = 9973;
+  constexpr int64_t kCount = 32768;  // floats at once
+  const Graph graph = parse_graph(fmt::format("graph @erf {{\n  %x = input : f32[{}]\n  %y = erf "
+                                              "%x\n  output %y\n}}\n",
+                                              kCount),
+                                  all_ops())
+                          .value_or_throw();
+  const Module module = read_back(graph, {.chlo = false});
+  double worst_abs = 0;
+  double worst_ulp = 0;
+  for (uint64_t first = 0; first < uint64_t{1} << 32; first += kStride * kCount) {
+    Array x = Array::zeros(DType::F32, {kCount});
+    for (uint64_t i = 0; i < kCount; ++i) {
+      x.mutable_as<float>()[i] = std::bit_cast<float>(static_cast<uint32_t>(first + i * kStride));
+    }
+    const std::vector<Array> results =
+        compute(module, {x}, {.round_results = true}).value_or_throw();
+    ASSERT_EQ(results.size(), 1U);
+    ASSERT_EQ(results[0].sizes(), x.sizes());
+    for (int64_t i = 0; i < kCount; ++i) {
+      const double in = x.f64_at(i);
+      const double out = results[0].f64_at(i);
+      ASSERT_EQ(std::isnan(out), std::isnan(in)) << in;
+      if (std::isnan(in)) continue;
+      ASSERT_EQ(out, static_cast<double>(static_cast<float>(out)));
+      const double exact = std::erf(in);
+      const double error = std::abs(out - exact);
+      const int exponent = exact == 0 ? -126 : std::max(std::ilogb(exact), -126);
+      worst_abs = std::max(worst_abs, error);
+      worst_ulp = std::max(worst_ulp, error / std::ldexp(1.0, exponent - 23));
+      ASSERT_EQ(std::signbit(out), std::signbit(in)) << in;
+    }
+  }
+  EXPECT_LT(worst_abs, 1e-7);
+  EXPECT_LE(worst_ulp, 1.5);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, RoundTrip, ::testing::ValuesIn(all_ops().begin(), all_ops().end()),

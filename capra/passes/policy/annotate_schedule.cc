@@ -13,7 +13,9 @@
 namespace capra {
 namespace {
 
-constexpr std::string_view kName = "annotate-schedule";
+// An object of its own, so that no other text has its address.
+constexpr char kNameText[] = "annotate-schedule";
+constexpr std::string_view kName = kNameText;
 constexpr std::string_view kOption = "--schedule";
 
 const Schedule* default_of(const OpDef& op, std::span<const ScheduleDefault> defaults) {
@@ -100,5 +102,7 @@ Pass annotate_schedule(std::vector<ScheduleDefault> defaults) {
 }
 
 const Pass kAnnotateSchedule = annotate_schedule({});
+
+bool is_annotate_schedule(const Pass& pass) { return pass.name.data() == kName.data(); }
 
 }  // namespace capra

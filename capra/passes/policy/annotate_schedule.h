@@ -29,4 +29,7 @@ Pass annotate_schedule(std::vector<ScheduleDefault> defaults);
 /// The same without defaults.
 extern const Pass kAnnotateSchedule;
 
+/// Whether the pass came from `annotate_schedule`: its name is that very text, not one alike.
+bool is_annotate_schedule(const Pass& pass);
+
 }  // namespace capra

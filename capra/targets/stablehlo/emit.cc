@@ -239,24 +239,27 @@ class Emitter {
 
   // Hints that a pass of the target gives. Those of the first time are of whole ops; later the
   // decompositions are there, whose steps get hints too.
-  void take_schedule(const Pass& pass, const Graph& graph) {
-    if (is_scheduled_ || pass.name != kAnnotateSchedule.name) return;
+  Status take_schedule(const Pass& pass, const Graph& graph) {
+    if (is_scheduled_ || !is_annotate_schedule(pass)) return {};
     is_scheduled_ = true;
-    schedule_ = schedule_attribute(graph).value_or_throw();
+    CAPRA_ASSIGN(schedule_, schedule_attribute(graph));
+    return {};
   }
 
   Result<Graph> legalized(Graph graph, Granularity granularity) {
     PassContext context = context_with(granularity);
+    Status scheduled;
     Result<Graph> legal = run_graph_passes(
         target_,
         inline_groups(std::move(graph),
                       [](const Graph& now, NodeId id) { return !is_prepared_parameter(now, id); }),
         context,
         {.verify_each = options_.verify_each,
-         .after_change = [this](const Pass& pass, const Graph& now) {
+         .after_change = [this, &scheduled](const Pass& pass, const Graph& now) {
            if (pass.effect == NumericEffect::Approximate) note_approximations(now);
-           take_schedule(pass, now);
+           if (scheduled.ok()) scheduled = take_schedule(pass, now);
          }});
+    if (legal.ok() && !scheduled.ok()) return fail(scheduled.error());
     take_report(std::move(context.report));
     return legal;
   }

@@ -8,8 +8,10 @@
 #include <string>
 
 #include "capra/base/buffer.h"
+#include "capra/ir/schedule.h"
 #include "capra/ir/text.h"
 #include "capra/ops/all_ops.h"
+#include "capra/ops/attention.h"
 #include "capra/passes/passes.h"
 #include "capra/passes/policy/annotate_schedule.h"
 #include "capra/passes/policy/store_weights.h"
@@ -214,6 +216,32 @@ TEST(ScheduleAttribute, HoldsTheHintsThatATargetGives) {
   EXPECT_EQ(first_line(emit(graph, {}, {.target = &hinting}).value_or_throw()),
             "module attributes {skainet.schedule = {encoder.layer.0 = {attention = "
             "\"parallel(batch)\"}, encoder.layer.1 = {attention = \"parallel(heads)\"}}} {");
+}
+
+// A pass of another author that has the name of the one that gives hints.
+PassList own_notes() {
+  static const Pass kOwn{"annotate-schedule", "Notes of its own.", NumericEffect::Exact,
+                         [](const Graph& graph, PassContext&) -> Result<Graph> {
+                           Graph noted = graph;
+                           for (NodeId id = 0; id < noted.size(); ++id) {
+                             Node& node = noted.node(id);
+                             if (node.op != &capra::kAttention || !node.notes.empty()) continue;
+                             node.notes.push_back({std::string(kScheduleNote), "by moonlight"});
+                           }
+                           return noted;
+                         }};
+  static const Pass* const kPasses[] = {&kOwn, &kLegalize};
+  return kPasses;
+}
+
+TEST(ScheduleAttribute, IsNotTakenFromAPassThatOnlyHasTheName) {
+  const Target noting{.name = "noting",
+                      .summary = "Has notes of its own.",
+                      .base = &kTarget,
+                      .optimizer = {.dag_passes = own_notes}};
+  const Result<Module> module = emit(attention_with(""), {}, {.target = &noting});
+  ASSERT_TRUE(module.ok()) << to_text(module.error());
+  EXPECT_EQ(first_line(*module), "module {");
 }
 
 // Labels that are no identifiers stand in quotes.

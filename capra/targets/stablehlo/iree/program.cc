@@ -56,6 +56,30 @@ struct State : public Workspace::State {
   int threads = 1;
 };
 
+// Files of one run. There is none before it, so that nothing old is read, and none after it.
+class RunFiles {
+ public:
+  RunFiles() = default;
+  RunFiles(const RunFiles&) = delete;
+  RunFiles& operator=(const RunFiles&) = delete;
+  ~RunFiles() {
+    for (const std::string& path : paths_) remove(path);
+  }
+
+  const std::string& add(std::string path) {
+    remove(path);
+    return paths_.emplace_back(std::move(path));
+  }
+
+ private:
+  static void remove(const std::string& path) {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+
+  std::vector<std::string> paths_;
+};
+
 class Program : public Executable {
  public:
   Program(const Graph& graph, Tools tools, NewFolder folder, double seconds)
@@ -92,15 +116,18 @@ class Program : public Executable {
     CAPRA_TRY(check_output_count(outputs));
     const State& state = static_cast<State&>(workspace.state());
     std::vector<std::string> arguments = fixed_arguments(state.threads);
+    RunFiles files;
     for (size_t index = 0; index < inputs.size(); ++index) {
-      const std::string path = folder_.file(fmt::format("{}_in{}.bin", state.prefix, index));
+      const std::string& path =
+          files.add(folder_.file(fmt::format("{}_in{}.bin", state.prefix, index)));
       CAPRA_TRY(write_file(
           path, {reinterpret_cast<const char*>(inputs[index].data), input_bytes(inputs[index])}));
       arguments.push_back(fmt::format("--input={}=@{}", type_text(inputs[index]), path));
     }
     std::vector<std::string> results;
+    results.reserve(outputs.size());
     for (size_t index = 0; index < outputs.size(); ++index) {
-      results.push_back(folder_.file(fmt::format("{}_out{}.bin", state.prefix, index)));
+      results.push_back(files.add(folder_.file(fmt::format("{}_out{}.bin", state.prefix, index))));
       arguments.push_back("--output=@" + results.back());
     }
     CAPRA_ASSIGN(const ProgramOutcome outcome, call(tools_.runner, std::move(arguments)));

@@ -57,6 +57,7 @@ struct Measurement {
 /// What was written, for whoever reports it. The folder lists the files, the program first.
 struct WrittenProgram {
   std::string archive;           ///< the file with data beside the program; empty: there is none
+  std::string archive_scope;     ///< the name by which the program asks for it
   std::vector<Port> parameters;  ///< by path: those whose data stand beside the program
   std::vector<KeptOp> kept;      ///< in the order of the program
   PassReport passes;

@@ -186,7 +186,9 @@ class EmbeddingFolderTest(small_model.SmallModelTest):
         settings = json.loads((folder / "embed.json").read_text(encoding="utf-8"))
         self.assertEqual(settings, {
             "tokenizer": "tokenizer.json", "prompt": "", "max_length": small_model.LIMIT, "truncation_side": "right",
-            "length": None, "pooling": ["mean"], "normalized": True, "dimension": small_model.HIDDEN, "similarity": ""})
+            "length": None, "pooling": ["mean"], "normalized": True, "archive_scope": "model",
+            "dimension": small_model.HIDDEN, "similarity": ""})
+        self.assertIn('named<"model"::', (folder / "model.mlir").read_text(encoding="utf-8"))
         tokenizer = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))
         self.assertIsNone(tokenizer["truncation"])
         self.assertIsNone(tokenizer["padding"])

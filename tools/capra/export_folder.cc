@@ -40,6 +40,7 @@ Status write_embed_script(const ModelProgram& model, const Graph& graph,
   settings.set("truncation_side", model.config.truncate_left ? "left" : "right");
   settings.set("length", tokens.is_static() ? Json(tokens.size()) : Json());
   settings.set("pooling", std::move(poolings)).set("normalized", model.head.normalizes());
+  settings.set("archive_scope", written.archive.empty() ? Json() : Json(written.archive_scope));
   settings.set("dimension", model.head.dimension()).set("similarity", model.config.similarity);
   CAPRA_TRY(folder.write(kScript, "embeds texts with the program", written.embed_script));
   CAPRA_TRY(folder.write(kSettings, "what the script is told of texts", settings.text(2) + "\n"));

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "capra/base/number_text.h"
+#include "capra/targets/stablehlo/read/check.h"
 
 namespace capra::stablehlo {
 namespace {
@@ -197,10 +198,7 @@ ValueId FunctionBuilder::apply(std::string_view name, std::initializer_list<Valu
 }
 
 ValueId FunctionBuilder::compare(std::string_view direction, ValueId a, ValueId b) {
-  const DType dtype = type(a).dtype;
-  const std::string_view kind = is_float(dtype)            ? "FLOAT"
-                                : is_signed_integer(dtype) ? "SIGNED"
-                                                           : "UNSIGNED";
+  const std::string_view kind = comparison_type(type(a).dtype);
   return append({"stablehlo.compare",
                  {a, b},
                  {DType::Bool, type(a).shape},

@@ -23,6 +23,7 @@
 #include "capra/runtime/stages.h"
 #include "capra/targets/stablehlo/irpa.h"
 #include "capra/targets/stablehlo/ops.h"
+#include "capra/targets/stablehlo/read/composite.h"
 
 namespace capra::stablehlo {
 namespace {
@@ -358,9 +359,7 @@ class Emitter {
                     const std::vector<ValueId>& operands) {
     const Node& node = graph.node(id);
     const OpDef& op = *node.op;
-    const bool named = !op.composite.name.empty();
-    const std::string name =
-        named ? std::string(op.composite.name) : "capra." + std::string(op.name);
+    const auto [name, version] = composite_name(op);
     Dictionary attributes;
     for (size_t i = 0; i < node.attrs.size(); ++i) {
       attributes.push_back(
@@ -378,7 +377,6 @@ class Emitter {
       }
     }
     if (!absent.empty()) attributes.push_back({std::string(kAbsentOperands), std::move(absent)});
-    const int64_t version = named ? op.composite.version : 1;
     const std::string body = body_of(graph, node, name);
     if (options_.kept != nullptr) {
       options_.kept->push_back({.node = node_label(graph, id),

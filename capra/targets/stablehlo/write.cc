@@ -77,13 +77,13 @@ std::string example_input(const TensorType& type) {
 }
 
 std::vector<std::string> run_lines(const Module& module, const std::string& name,
-                                   const std::string& archive) {
+                                   const WrittenProgram& written) {
   // A pass may put others before it.
   const Function& function = *std::ranges::find(module.functions, name, &Function::name);
   std::string run = fmt::format(
       "iree-run-module --module=model.vmfb --device=local-task --function={}", function.name);
-  if (!archive.empty()) {
-    run += fmt::format(" --parameters={}={}", kArchiveScope, archive);
+  if (!written.archive.empty()) {
+    run += fmt::format(" --parameters={}={}", written.archive_scope, written.archive);
   }
   for (const Argument& argument : function.arguments) run += example_input(argument.type);
   return {fmt::format("iree-compile $(cat {}) {} -o model.vmfb", kFlagsFile, kProgramFile), run};
@@ -110,6 +110,7 @@ Result<WrittenProgram> write(const Target& target, const Graph& graph, const Par
   if (!module.globals.empty()) {
     CAPRA_TRY(write_archive(form, module.globals, parameters, folder));
     written.archive = form.file;
+    written.archive_scope = kArchiveScope;
   }
   written.flags = options.flags;
   CAPRA_TRY(folder.write(kFlagsFile, "options of the compiler",
@@ -117,7 +118,7 @@ Result<WrittenProgram> write(const Target& target, const Graph& graph, const Par
   for (const Global& global : module.globals) {
     written.parameters.push_back({global.key, global.type});
   }
-  written.run = run_lines(module, graph.name(), written.archive);
+  written.run = run_lines(module, graph.name(), written);
   written.run_note =
       "The commands above give every input ones; an array is given as\n`--input=@x.npy`.\n";
   written.embed_script = kEmbedScript;

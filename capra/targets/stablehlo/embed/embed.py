@@ -39,7 +39,7 @@ def compile_program():
     made.replace(COMPILED)
 
 
-def load_program(report):
+def load_program(report, scope):
     """The program as a function: token ids to a vector."""
     if not COMPILED.exists():
         compile_program()
@@ -48,7 +48,7 @@ def load_program(report):
     if report["archive"]:
         index = iree.runtime.ParameterIndex()
         index.load(str(FOLDER / report["archive"]))
-        provider = index.create_provider(scope="model")
+        provider = index.create_provider(scope=scope)
         modules.insert(0, iree.runtime.create_io_parameters_module(config.vm_instance, provider))
     modules.append(iree.runtime.VmModule.mmap(config.vm_instance, str(COMPILED)))
     function = iree.runtime.SystemContext(vm_modules=modules, config=config).modules.module[report["function"]]
@@ -81,7 +81,7 @@ def lines():
 def main(texts):
     settings = read_json("embed.json")
     encode = load_tokenizer(settings)
-    embed = load_program(read_json("report.json"))
+    embed = load_program(read_json("report.json"), settings["archive_scope"])
     for index, text in enumerate(texts or lines()):
         ids, dropped = encode(text)
         if settings["length"] not in (None, len(ids)):

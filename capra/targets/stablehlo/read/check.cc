@@ -92,10 +92,7 @@ Status check_reshape(const Operation& operation, TypeRefs operands) {
 
 Status check_compare(const Operation& operation, TypeRefs operands) {
   CAPRA_TRY(has_type(*operands[1], *operands[0], "the second operand"));
-  const DType dtype = operands[0]->dtype;
-  const std::string needed = is_float(dtype)            ? "FLOAT"
-                             : is_signed_integer(dtype) ? "SIGNED"
-                                                        : "UNSIGNED";
+  const std::string needed(comparison_type(operands[0]->dtype));
   if (operation.attribute<std::string>("type") != needed) {
     return invalid("found the comparison " + operation.attribute<std::string>("type") +
                    ", needed " + needed + " for " + type_text(*operands[0]));
@@ -436,6 +433,11 @@ std::span<const OperationRule> operation_rules() { return kRules; }
 const OperationRule* find_rule(std::string_view name) {
   const auto* found = std::ranges::lower_bound(kRules, name, {}, &OperationRule::name);
   return found != std::end(kRules) && found->name == name ? found : nullptr;
+}
+
+std::string_view comparison_type(DType dtype) {
+  if (is_float(dtype)) return "FLOAT";
+  return is_signed_integer(dtype) ? "SIGNED" : "UNSIGNED";
 }
 
 bool is_index(const Function& function, ValueId value) {

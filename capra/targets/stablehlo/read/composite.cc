@@ -13,15 +13,13 @@ namespace {
 using Ints = std::vector<int64_t>;
 
 const OpDef& find_composite(const Operation& operation) {
-  const std::string& name = operation.attribute<std::string>("name");
-  const auto version = operation.attribute<int64_t>("version");
-  for (const OpDef* op : all_ops()) {
-    const bool named = !op->composite.name.empty();
-    const std::string own =
-        named ? std::string(op->composite.name) : "capra." + std::string(op->name);
-    if (own == name && version == (named ? op->composite.version : 1)) return *op;
-  }
-  throw Error({"op-unknown", "no op is called " + name + ", version " + number_text(version)});
+  const CompositeName wanted{operation.attribute<std::string>("name"),
+                             operation.attribute<int64_t>("version")};
+  const auto found =
+      std::ranges::find(all_ops(), wanted, [](const OpDef* op) { return composite_name(*op); });
+  if (found != all_ops().end()) return **found;
+  throw Error({"op-unknown",
+               "no op is called " + wanted.name + ", version " + number_text(wanted.version)});
 }
 
 template <class T>
@@ -81,6 +79,11 @@ std::vector<Tensor> placed(const OpDef& op, std::span<const Tensor> operands, co
 }
 
 }  // namespace
+
+CompositeName composite_name(const OpDef& op) {
+  if (op.composite.name.empty()) return {"capra." + std::string(op.name), 1};
+  return {std::string(op.composite.name), op.composite.version};
+}
 
 std::optional<Tensor> import_composite(const Context& context, const Operation& operation,
                                        std::span<const Tensor> operands) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -222,6 +223,8 @@ ValueId FunctionBuilder::broadcast(ValueId x, const Shape& shape) {
 }
 
 ValueId FunctionBuilder::broadcast(ValueId x, const Shape& shape, std::vector<int64_t> dims) {
+  // A compiler loses another order where no dim is repeated.
+  CAPRA_CHECK(std::ranges::adjacent_find(dims, std::ranges::greater_equal()) == dims.end());
   const TensorType from = type(x);
   if (from.shape == shape) return x;
   const TensorType to{from.dtype, shape};

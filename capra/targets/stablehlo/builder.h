@@ -43,7 +43,7 @@ class FunctionBuilder {
   ValueId select(ValueId condition, ValueId a, ValueId b);
   /// To another dtype with the dialect's own meaning; x itself where it has it.
   ValueId convert(ValueId x, DType dtype);
-  /// x with its dim i as dim dims[i] of `shape`: equal, or 1 repeated.
+  /// x with its dim i as dim dims[i] of `shape`: equal, or 1 repeated. `dims` ascend.
   ValueId broadcast(ValueId x, const Shape& shape, std::vector<int64_t> dims);
   /// The same with dims aligned to the right.
   ValueId broadcast(ValueId x, const Shape& shape);

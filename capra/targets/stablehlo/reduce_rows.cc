@@ -23,13 +23,51 @@ ValueId with_leading(FunctionBuilder& builder, ValueId x, const Shape& shape) {
   return builder.broadcast(x, Shape(std::move(dims)));
 }
 
-// x with its column, or its row where it is transposed, repeated along the other operand's axis.
-ValueId repeated_vector(FunctionBuilder& builder, ValueId x, const Shape& shape, bool transposed) {
+// Whether all extents before the last two axes are 1.
+bool is_single_matrix(const Shape& shape) {
+  return std::all_of(shape.dims().begin(), shape.dims().end() - 2,
+                     [](const Dim& dim) { return dim == Dim(1); });
+}
+
+// x without its axis of 1 among the last two.
+ValueId without_axis(FunctionBuilder& builder, ValueId x, int64_t axis) {
+  std::vector<Dim> dims = builder.type(x).shape.dims();
+  dims.erase(dims.begin() + axis);
+  return builder.reshape(x, Shape(std::move(dims)));
+}
+
+// x with its column, or its row where it is transposed, as dim `to` of `shape`, and repeated along
+// the other operand's axis. Dims in another order than x has them would be lost by compilers.
+ValueId repeated_vector(FunctionBuilder& builder, ValueId x, const Shape& shape, bool transposed,
+                        int64_t to) {
   const int64_t rank = builder.type(x).shape.rank();
-  std::vector<int64_t> dims(static_cast<size_t>(rank));
+  const ValueId vector = without_axis(builder, x, transposed ? rank - 2 : rank - 1);
+  std::vector<int64_t> dims(static_cast<size_t>(rank - 1));
   std::iota(dims.begin(), dims.end(), shape.rank() - rank);
-  if (transposed) std::swap(dims.end()[-1], dims.end()[-2]);
-  return builder.broadcast(x, shape, std::move(dims));
+  dims.back() = to;
+  return builder.broadcast(vector, shape, std::move(dims));
+}
+
+// One operand of a product with a vector.
+struct Factor {
+  ValueId value = -1;
+  int64_t axis = 0;  ///< along which it is added
+};
+
+// The sum of products of matrices with one vector, which compilers make of a matrix of one row or
+// column, written as such: with dynamic dims they fail to.
+ValueId dot_with_vector(FunctionBuilder& builder, Factor matrices, Factor vector,
+                        const Shape& result) {
+  const TensorType type = builder.type(matrices.value);
+  const Shape shape = builder.type(vector.value).shape;
+  const ValueId numbers = builder.reshape(vector.value, Shape({shape[vector.axis]}));
+  const ValueId repeated = builder.broadcast(numbers, type.shape, {matrices.axis});
+  const ValueId products = builder.apply("stablehlo.multiply", {matrices.value, repeated});
+  const TensorType scalar{type.dtype, {}};
+  const ValueId zero =
+      is_float(type.dtype) ? builder.splat(0.0, scalar) : builder.splat_i64(0, scalar);
+  const ValueId sums = builder.reduce("stablehlo.add", products, zero, {matrices.axis});
+  return builder.reshape(sums, result);
 }
 
 // The sum of products in `wide`, which the operands have or are narrower than.
@@ -91,12 +129,22 @@ ValueId lower_matmul(FunctionBuilder& builder, const Call& call) {
   // f16 and bf16 are added, and multiplied by the factor, in f32.
   const DType wide = is_half(dtype) ? DType::F32 : builder.type(a).dtype;
   const Shape shape_a = builder.type(a).shape;
+  const Shape shape_b = builder.type(b).shape;
+  const int64_t axis_a = shape_a.rank() - (attrs.transpose_a ? 2 : 1);
+  const int64_t axis_b = shape_b.rank() - (attrs.transpose_b ? 1 : 2);
+  const int64_t rank = shape.rank();
   ValueId product = -1;
-  if (dynamic && shape_a[shape_a.rank() - (attrs.transpose_a ? 2 : 1)] == Dim(1)) {
+  if (dynamic && shape_a[axis_a] == Dim(1)) {
     // A sum of one product is that product; with dynamic dims compilers fail on one.
-    a = repeated_vector(builder, builder.convert(a, wide), shape, attrs.transpose_a);
-    b = repeated_vector(builder, builder.convert(b, wide), shape, attrs.transpose_b);
+    a = repeated_vector(builder, builder.convert(a, wide), shape, attrs.transpose_a, rank - 2);
+    b = repeated_vector(builder, builder.convert(b, wide), shape, !attrs.transpose_b, rank - 1);
     product = builder.apply("stablehlo.multiply", {a, b});
+  } else if (dynamic && shape[rank - 1] == Dim(1) && is_single_matrix(shape_b)) {
+    product = dot_with_vector(builder, {builder.convert(a, wide), axis_a},
+                              {builder.convert(b, wide), axis_b}, shape);
+  } else if (dynamic && shape[rank - 2] == Dim(1) && is_single_matrix(shape)) {
+    product = dot_with_vector(builder, {builder.convert(b, wide), axis_b},
+                              {builder.convert(a, wide), axis_a}, shape);
   } else {
     product = dot(builder, a, b, attrs, shape, wide);
   }

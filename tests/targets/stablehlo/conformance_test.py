@@ -127,14 +127,21 @@ def results_text(results):
 
 
 def update(results, ops, all_ops, write):
-    """Words about ops that conformance.json has otherwise than `results` of `ops` say. `write` brings it up to date."""
-    committed = json.loads(RESULTS.read_text(encoding="utf-8"))["ops"] if RESULTS.exists() else {}
-    stale = [op for op in ops if committed.get(op) != results[op]] + sorted(committed.keys() - set(all_ops))
+    """Words about what conformance.json has otherwise than `results` of `ops` and the judge say. `write` brings it up to
+    date; what another judge said of other ops it does not keep as this one's."""
+    committed = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {"judge": JUDGE, "ops": {}}
+    known = committed["ops"]
+    stale = [op for op in ops if known.get(op) != results[op]] + sorted(known.keys() - set(all_ops))
+    if committed["judge"] != JUDGE:
+        left = sorted(set(known) & set(all_ops) - set(ops))
+        if write and left:
+            return [f"{RESULTS.name} is by {committed['judge']}, this is {JUDGE}; --write takes all ops at once"]
+        stale.insert(0, f"its judge, {committed['judge']}, where this is {JUDGE}")
     if write and stale:
-        merged = {op: results.get(op, committed.get(op)) for op in all_ops if op in results or op in committed}
+        merged = {op: results.get(op, known.get(op)) for op in all_ops if op in results or op in known}
         RESULTS.write_text(results_text({"judge": JUDGE, "ops": merged}), encoding="utf-8")
         return []
-    return [f"{RESULTS.name} is stale on {op}; conformance_test.py --write brings it up to date" for op in stale]
+    return [f"{RESULTS.name} is stale on {one}; conformance_test.py --write brings it up to date" for one in stale]
 
 
 def main():

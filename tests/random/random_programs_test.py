@@ -13,9 +13,11 @@ import time
 
 import numpy as np
 
-import iree_program
-import jaxlib_module
-import tensor_file
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "judges"))
+import iree_program  # noqa: E402
+import jaxlib_module  # noqa: E402
+import tensor_file  # noqa: E402
 
 # What IREE does not compile, by its message.
 UNSUPPORTED = {"failed to legalize operation 'arith.truncf' that was explicitly marked illegal":
@@ -102,9 +104,9 @@ class Judge:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", required=True, help="random_cases")
+    parser.add_argument("--cases", default=ROOT / "build/release/tests/random_cases", help="random_cases")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
-    parser.add_argument("--graphs", type=int, required=True)
+    parser.add_argument("--graphs", type=int, default=200)
     parser.add_argument("--also", type=int, nargs="*", default=(), help="seeds of graphs that were found to fail once")
     arguments = parser.parse_args()
     jaxlib = jaxlib_module.Jaxlib()

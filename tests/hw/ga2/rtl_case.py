@@ -24,10 +24,15 @@ class RtlTest(unittest.TestCase):
                 self.skipTest(f"no {tool} on this machine")
 
 
-def main(*options):
-    """Runs the tests of the program; `options` are what it must be given."""
+def main(*options, write=None):
+    """Runs the tests of the program; `options` are what it must be given. `write`, where it is there, is called by
+    --write in their place."""
     parser = argparse.ArgumentParser(description=sys.modules["__main__"].__doc__)
     for option in options:
-        parser.add_argument(f"--{option}", required=True)
+        parser.add_argument(f"--{option}", required=not any(word.startswith("--write") for word in sys.argv))
+    if write is not None:
+        parser.add_argument("--write", metavar="FOLDER", help="write the table of the page; Yosys works in the folder")
     parser.parse_args(namespace=ARGUMENTS)
+    if write is not None and ARGUMENTS.write:
+        return write(ARGUMENTS.write)
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -3,7 +3,6 @@ scratchpad stays a memory, and docs/ga2_chip.md has its cell counts (`--write` p
 
 import pathlib
 import re
-import sys
 
 import rtl_case
 from rtl_case import ARGUMENTS, ROOT, simulation
@@ -100,10 +99,10 @@ class SourceTest(rtl_case.RtlTest):
                     synthesize(files, folder)
 
 
+def write_table(folder):
+    cells = table(cells_by_module(synthesize(simulation.rtl(), folder)))
+    PAGE.write_text(TABLE.sub(lambda _: cells, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--write"]:
-        sys.argv = sys.argv[:1] + ["--scratch", sys.argv[2]]
-        cells = table(cells_by_module(synthesize(simulation.rtl(), sys.argv[2])))
-        PAGE.write_text(TABLE.sub(lambda _: cells, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    else:
-        rtl_case.main("scratch")
+    rtl_case.main("scratch", write=write_table)

@@ -12,6 +12,7 @@ import tempfile
 
 import iree.runtime
 
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 # (name, dtype, shape): empty, scalar, just below, at and above 64 bytes, names of odd lengths and characters.
 TENSORS = [("w", "F32", [3, 5]), ("nothing", "F32", [0, 7]), ("scalar", "F64", []), ("é weight/β", "I64", [8]),
            ("a.b.c", "BF16", [31]), ("flag", "BOOL", [65]), ("u8", "U8", [63]), ("half", "F16", [64, 33]),
@@ -75,7 +76,7 @@ def compare(folder, keys, weights):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--driver", required=True)
+    parser.add_argument("--driver", default=ROOT / "build/release/bin/capra")
     driver = parser.parse_args().driver
     cache = os.environ.get("CAPRA_CACHE") or pathlib.Path.home() / ".cache" / "capra"
     model = pathlib.Path(os.environ.get("CAPRA_TEST_MODEL") or pathlib.Path(cache, "models", "all-MiniLM-L6-v2"))

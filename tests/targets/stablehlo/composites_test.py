@@ -7,9 +7,11 @@ import pathlib
 import sys
 import tempfile
 
-import bounds
-import jaxlib_module
-import op_cases
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "judges"))
+import bounds  # noqa: E402
+import jaxlib_module  # noqa: E402
+import op_cases  # noqa: E402
 
 MOST_ELEMENTS = 16384  # of any operand and of the result
 
@@ -31,7 +33,7 @@ def wrong(interpreter, cases, row):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", required=True, help="program_cases")
+    parser.add_argument("--cases", default=ROOT / "build/release/tests/program_cases", help="program_cases")
     parser.add_argument("ops", nargs="*", help="default: all")
     arguments = parser.parse_args()
     expectations = op_cases.Expectations("jaxlib")

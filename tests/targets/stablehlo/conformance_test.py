@@ -12,10 +12,12 @@ import sys
 import tempfile
 import time
 
-import bounds
-import iree_program
-import jaxlib_module
-import op_cases
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "judges"))
+import bounds  # noqa: E402
+import iree_program  # noqa: E402
+import jaxlib_module  # noqa: E402
+import op_cases  # noqa: E402
 
 # What Vulkan is asked: static calls on f32 and i32 whose values are all of these dtypes. Without a GPU's name the
 # compiler has no f64, and loads and stores words: of narrower values that do not fill the last word the end is lost.
@@ -146,7 +148,7 @@ def update(results, ops, all_ops, write):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", required=True, help="program_cases")
+    parser.add_argument("--cases", default=ROOT / "build/release/tests/program_cases", help="program_cases")
     parser.add_argument("--device", default="local-sync", choices=("local-sync", "vulkan"))
     parser.add_argument("--every", action="store_true", help="all calls, in all forms")
     parser.add_argument("--write", action="store_true", help="write conformance.json")

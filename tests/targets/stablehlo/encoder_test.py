@@ -12,11 +12,14 @@ import sys
 import tempfile
 import time
 
-import exported
 import numpy as np
-import tensor_file
 
-GOLDEN = pathlib.Path(__file__).resolve().parents[2] / "golden" / "minilm"
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "judges"))
+import exported  # noqa: E402
+import tensor_file  # noqa: E402
+
+GOLDEN = ROOT / "tests" / "golden" / "minilm"
 BOUND = 2e-6  # on normalized vectors
 FORMS = {
     "inline": [],
@@ -49,7 +52,7 @@ def worst_of(program, length, texts, wanted):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--driver", required=True)
+    parser.add_argument("--driver", default=ROOT / "build/release/bin/capra")
     parser.add_argument("--every", action="store_true")
     arguments = parser.parse_args()
     model = checkpoint()

@@ -9,11 +9,13 @@ import pathlib
 import sys
 import tempfile
 
-import exported
-import jaxlib_module
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "judges"))
+import exported  # noqa: E402
+import jaxlib_module  # noqa: E402
+
 CURVE = ROOT / "docs" / "figures" / "erf_on_iree.svg"
 COUNT = 1 << 20  # of numbers in [-6, 6]
 FORMS = {"chlo.erf": [], "without chlo": ["--no-chlo"]}
@@ -88,7 +90,7 @@ def curve(errors, grid, bins=300):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--driver", required=True)
+    parser.add_argument("--driver", default=ROOT / "build/release/bin/capra")
     parser.add_argument("--draw", action="store_true")
     arguments = parser.parse_args()
     grid = np.linspace(-6, 6, COUNT).astype(np.float32)

@@ -9,9 +9,12 @@ import sys
 import tempfile
 import time
 
-import exported
 import numpy as np
-import tensor_file
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "judges"))
+import exported  # noqa: E402
+import tensor_file  # noqa: E402
 
 GATE = 5e-5  # on the decision's outputs, and on hidden states of order 1
 KEPT = ["--keep-fused", "gelu,layer_norm,softmax,attention"]
@@ -52,8 +55,8 @@ class Findings:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--driver", required=True)
-    parser.add_argument("--cases", required=True, help="model_cases")
+    parser.add_argument("--driver", default=ROOT / "build/release/bin/capra")
+    parser.add_argument("--cases", default=ROOT / "build/release/tests/model_cases", help="model_cases")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)

@@ -1,19 +1,33 @@
 #!/usr/bin/env python3
-"""Runs one program on the chip and prints how it ended, the five counters and, if asked, the memories.
+"""Runs one program on the chip and prints how it ended, the five counters and, if asked, the memories. Ends with 1 where
+the chip stopped otherwise than by HALT.
 
 The program is a file of 128-bit instructions, one a line in hexadecimal; external memory is one of 32-bit words."""
 
 import argparse
 import pathlib
-import shutil
+import re
+import sys
 import tempfile
 
 import simulation
 
 
-def count_lines(path):
-    """Lines that hold a word; `//` begins a comment."""
-    return sum(1 for line in path.read_text(encoding="ascii").splitlines() if line.split("//")[0].strip())
+LOADS_AND_STORES = ("1", "2")  # the top digit of LD and ST
+
+
+def read_words(parser, path, digits, what):
+    """Lines that hold a word of so many hexadecimal digits; `//` and `#` begin a comment."""
+    try:
+        lines = path.read_text(encoding="ascii").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        parser.error(f"{path}: {getattr(error, 'strerror', None) or 'is no text'}")
+    words = [re.sub(r"[ \t_]", "", re.split("//|#", line)[0]) for line in lines]
+    for number, word in enumerate(words, 1):
+        if word and not re.fullmatch(rf"[0-9a-fA-F]{{1,{digits}}}", word):
+            parser.error(f"{path}:{number}: {what} of {digits} hexadecimal digits are needed, one a line; "
+                         "capra ga2 asm makes words of a listing")
+    return [word.lower().zfill(digits) for word in words if word]
 
 
 def main():
@@ -26,16 +40,20 @@ def main():
     parser.add_argument("--memories", action="store_true", help="print every word that is not 0")
     parser.add_argument("--build", type=pathlib.Path, metavar="FOLDER", help="compile there, and keep it")
     arguments = parser.parse_args()
+    program = read_words(parser, arguments.program, 32, "instructions")
+    instructions = len(program)
+    external = read_words(parser, arguments.external, 8, "words") if arguments.external else []
+    if not arguments.external and any(word.startswith(LOADS_AND_STORES) for word in program):
+        parser.error("this program uses external memory: give --external")
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
         case = scratch / "program"
         case.mkdir()
-        shutil.copy(arguments.program, case / "program.hex")
+        (case / "program.hex").write_text("\n".join(program) + "\n", encoding="ascii")
         words = 0
         if arguments.external:
-            shutil.copy(arguments.external, case / "external.hex")
-            words = count_lines(arguments.external)
-        instructions = count_lines(arguments.program)
+            (case / "external.hex").write_text("\n".join(external) + "\n", encoding="ascii")
+            words = len(external)
         for path, count, least, size in ((arguments.program, instructions, 1, "PROGRAM_WORDS"),
                                          (arguments.external, words, 0, "EXTERNAL_WORDS")):
             most = simulation.size_in_bench(size)
@@ -54,7 +72,8 @@ def main():
         for name, memory in (("spad", result.scratchpad), ("ext", result.external)):
             for address, word in memory.items():
                 print(f"{name}[{address}] {word}")
+    return 0 if result.end.startswith("halted") else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

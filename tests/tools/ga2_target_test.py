@@ -2,7 +2,9 @@
 
 import array
 import json
+import math
 import re
+import shlex
 
 import driver
 from ga2_golden import GOLDEN, golden
@@ -251,6 +253,26 @@ class Ga2TargetTest(driver.DriverTest):
             self.refused(*export, *option, error="option-invalid")
         self.refused("export", graph, "--target", "ga2", "--output", self.scratch / "p", error="calibration-missing")
         self.assertFalse((self.scratch / "p").exists())
+
+
+class PageTest(driver.DriverTest):
+    def test_the_lines_of_the_page_print_what_it_shows(self):
+        page = (driver.ROOT / "docs" / "ga2.md").read_text(encoding="utf-8")
+        shown = re.search(r"^```\n(\$ capra run examples/ga2/.*?)^```$", page, re.M | re.S).group(1)
+        commands = re.findall(r"^\$ capra (.*)\n((?:(?!\$ ).*\n)+)", shown, re.M)
+        self.assertEqual(len(commands), 3)
+        for line, printed in commands:
+            self.assertEqual(self.out(*shlex.split(line), cwd=driver.ROOT), printed, line)
+
+    def test_the_chip_is_near_real_numbers(self):
+        # softmax(q k' / 2) v in double precision.
+        q, k = [1, 0, -0.5, 0.5], [[1, 0, -1, 0.5], [-0.5, 1, 0.25, 0], [0, 0.5, 1, -1]]
+        shares = [math.exp(0.5 * sum(a * b for a, b in zip(q, row))) for row in k]
+        wanted = [sum(s * x for s, x in zip(shares, column)) / sum(shares) for column in ([0.5, 1, -1], [1, -0.5, 0.25])]
+        folder = driver.ROOT / "examples" / "ga2"
+        found = self.document("ga2", "run", folder / "attention.tir", "--calibrate", folder / "samples.json")
+        for value, exact in zip(found["outputs"]["out"]["floats"][0], wanted):
+            self.assertAlmostEqual(value, exact, delta=0.01)
 
 
 if __name__ == "__main__":

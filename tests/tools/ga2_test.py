@@ -130,6 +130,23 @@ class CompileTest(Ga2Test):
         self.assertIn("'q' (1, 8)", self.refused("ga2", "run", graph, error="input-missing"))
 
 
+    def test_memory_before_a_run(self):
+        memory = self.scratch / "external.hex"
+        self.run_driver("ga2", "compile", path_of("example_a"), "--memory", memory)
+        found = [int(line, 16) - (int(line, 16) >> 31 << 32) for line in memory.read_text(encoding="ascii").splitlines()]
+        document = golden("example_a")
+        expected = document["expected"]
+        words = [0] * expected["ext_words"]["value"]
+        for region in expected["ext_layout"]["value"].values():
+            if region["kind"] != "output":
+                values = sum(expected["node_ints"]["value"][str(region["node"])], [])
+                words[region["addr"]:region["addr"] + len(values)] = values
+        self.assertEqual(found, words)
+        del document["test"]
+        self.run_driver("ga2", "compile", self.write("g.json", json.dumps(document)), "--memory", memory)
+        self.assertEqual(set(memory.read_text(encoding="ascii").split()), {"00000000"})  # it has no weights
+
+
 class RunTest(Ga2Test):
     def test_text(self):
         text = self.out("ga2", "run", path_of("example_a"))

@@ -38,12 +38,8 @@ Status check_options(const Target& target, const WriteOptions& options) {
 
 // External memory before a run, the inputs zeros.
 Result<std::string> memory_text(const Program& program) {
-  Sample zeros;
-  for (const NetworkNode& node : program.network.nodes()) {
-    if (node.op != NodeOp::Input) continue;
-    zeros[node.name] = Matrix<double>(node.shape.rows, node.shape.columns);
-  }
-  CAPRA_ASSIGN(const std::vector<uint32_t> words, external_image(program, zeros));
+  CAPRA_ASSIGN(const std::vector<uint32_t> words,
+               external_image(program, zero_sample(program.network)));
   return memory_hex_text(words);
 }
 

@@ -85,12 +85,14 @@ TEST(Listing, SaysWhatIsWrongAndWhere) {
             "error[listing-invalid]: there is no instruction JMP\n  at: p:2\n"
             "  help: use LD, ST, MM, RQ, SM, VADD, AMAX, UNPACK or HALT");
   EXPECT_EQ(refusal("LD dst=0 src=0"),
-            "error[listing-invalid]: found 2 fields, LD has 3\n  at: p:1");
+            "error[listing-invalid]: found 2 fields, LD has 3\n  at: p:1\n"
+            "  help: LD has dst, src, len");
   EXPECT_EQ(refusal("LD src=0 dst=0 len=1"),
             "error[listing-invalid]: found 'src=0' where LD has dst=\n  at: p:1\n"
             "  help: write the fields in the order in which they are printed");
   EXPECT_EQ(refusal("LD dst=4096 src=0 len=1"),
-            "error[listing-invalid]: found 'dst=4096', dst is a number from 0 to 4095\n  at: p:1");
+            "error[listing-invalid]: found 'dst=4096', dst is a number from 0 to 4095\n  at: p:1\n"
+            "  help: write dst= and a number that the field holds");
   for (const char* text : {"LD dst=-1 src=0 len=1", "LD dst=0x1 src=0 len=1", "LD dst= src=0 len=1",
                            "LD dst=99999999999999999999 src=0 len=1", "1 HALT", "0", "halt"}) {
     EXPECT_NE(refusal(text).find("error[listing-invalid]"), std::string::npos) << text;

@@ -20,6 +20,7 @@ struct Ga2Options : OutputOptions {
 
 struct Ga2CompileOptions : Ga2Options {
   std::string output;  ///< --output: a program, by its suffix; empty: none
+  std::string memory;  ///< --memory: external memory before a run; empty: none
 };
 
 struct Ga2RunOptions : Ga2Options {

@@ -4,6 +4,7 @@
 #include "capra/targets/ga2/isa/hex_text.h"
 #include "capra/targets/ga2/isa/listing.h"
 #include "capra/targets/ga2/program_json.h"
+#include "capra/targets/ga2/sim/run.h"
 #include "tools/capra/ga2/request.h"
 #include "tools/capra/output.h"
 
@@ -19,8 +20,13 @@ Result<std::string> program_text(const ga2::Program& program, const std::string&
               "--output", "use .hex for words, .lst or .txt for the listing");
 }
 
-Status write_program(const ga2::Program& program, const std::string& path) {
-  CAPRA_ASSIGN(const std::string text, program_text(program, path));
+Result<std::string> memory_text(const ga2::Program& program, const ga2::CompileRequest& request) {
+  const ga2::Sample sample = request.test ? *request.test : ga2::zero_sample(program.network);
+  CAPRA_ASSIGN(const std::vector<uint32_t> words, ga2::external_image(program, sample));
+  return ga2::memory_hex_text(words);
+}
+
+Status write_text(const std::string& text, const std::string& path) {
   CAPRA_ASSIGN(Output output, Output::open(path));
   CAPRA_TRY(output.write(text));
   return output.finish();
@@ -52,7 +58,16 @@ Result<int> run_ga2_compile(const Ga2CompileOptions& options) {
     }
     text += fmt::format("# {}\n", program_summary(program));
   }
-  if (!options.output.empty()) CAPRA_TRY(write_program(program, options.output));
+  std::string words;
+  std::string memory;
+  if (!options.output.empty()) {
+    CAPRA_ASSIGN(words, program_text(program, options.output));
+  }
+  if (!options.memory.empty()) {
+    CAPRA_ASSIGN(memory, memory_text(program, request));
+  }
+  if (!options.output.empty()) CAPRA_TRY(write_text(words, options.output));
+  if (!options.memory.empty()) CAPRA_TRY(write_text(memory, options.memory));
   CAPRA_TRY(print_result(text));
   return kDone;
 }

@@ -54,6 +54,11 @@ Entries compile_options(Ga2CompileOptions& options) {
                      .takes = "FILE",
                      .group = kOutput,
                      .text = "the program: .hex for words, .lst for the listing"});
+  entries.push_back({.name = "--memory",
+                     .value = &options.memory,
+                     .takes = "FILE",
+                     .group = kOutput,
+                     .text = "external memory with the weights and `test` of FILE, else zeros"});
   return entries;
 }
 

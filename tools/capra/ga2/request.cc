@@ -53,8 +53,17 @@ Result<ga2::CompileRequest> read_graph_file(const Ga2Options& options) {
     return fail("option-invalid", "the graph has its weights in it", "--parameters",
                 "give parameters with FILE.tir");
   }
-  CAPRA_ASSIGN(const Json document, read_json_file(options.file));
-  return ga2::read_request(document, options.file);
+  const Result<Json> document = read_json_file(options.file);
+  if (!document.ok()) {
+    Diagnostic found = document.error();
+    if (found.code == "json-syntax") {
+      found.help =
+          "a graph is needed, as a JSON document or FILE.tir (docs/ga2.md); words run on the chip, "
+          "hw/ga2/run.py";
+    }
+    return fail(std::move(found));
+  }
+  return ga2::read_request(*document, options.file);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // capra ga2 asm and disasm: listings to words and back.
+#include <utility>
+
 #include "capra/base/buffer.h"
 #include "capra/io/json.h"
 #include "capra/targets/ga2/isa/hex_text.h"
@@ -34,18 +36,32 @@ Result<int> write_text(const Ga2TextOptions& options, const char* key, const std
   return kDone;
 }
 
+// A program in the other form names the command for that one.
+Failure refuse_form(Diagnostic found, bool is_other_form, const char* help) {
+  if (is_other_form) found.help = help;
+  return fail(std::move(found));
+}
+
 }  // namespace
 
 Result<int> run_ga2_asm(const Ga2TextOptions& options) {
   CAPRA_ASSIGN(const std::string text, read_file(options.file));
-  CAPRA_ASSIGN(const std::vector<ga2::Instruction> program, ga2::parse_listing(text, options.file));
-  return write_text(options, "words", ga2::hex_text(program));
+  Result<std::vector<ga2::Instruction>> program = ga2::parse_listing(text, options.file);
+  if (!program.ok()) {
+    return refuse_form(program.error(), ga2::parse_hex(text, options.file).ok(),
+                       "these are words: use 'capra ga2 disasm'");
+  }
+  return write_text(options, "words", ga2::hex_text(*program));
 }
 
 Result<int> run_ga2_disasm(const Ga2TextOptions& options) {
   CAPRA_ASSIGN(const std::string text, read_file(options.file));
-  CAPRA_ASSIGN(const std::vector<ga2::Instruction> program, ga2::parse_hex(text, options.file));
-  return write_text(options, "listing", ga2::listing_text(program));
+  Result<std::vector<ga2::Instruction>> program = ga2::parse_hex(text, options.file);
+  if (!program.ok()) {
+    return refuse_form(program.error(), ga2::parse_listing(text, options.file).ok(),
+                       "this is a listing: use 'capra ga2 asm'");
+  }
+  return write_text(options, "listing", ga2::listing_text(*program));
 }
 
 }  // namespace capra::driver

@@ -43,8 +43,10 @@ Result<std::optional<Instruction>> parse_line(std::string_view line) {
   }
   if (digits == 0) return std::optional<Instruction>();
   if (digits != kDigits) {
-    return fail("encoding-invalid", "found " + number_text(digits) +
-                                        " digits, an instruction has " + number_text(kDigits));
+    return fail(
+        "encoding-invalid",
+        "found " + number_text(digits) + " digits, an instruction has " + number_text(kDigits), {},
+        "write an instruction a line, 32 digits from bit 127 down");
   }
   CAPRA_ASSIGN(Instruction instruction, decode(encoded));
   return std::optional<Instruction>(instruction);

@@ -36,18 +36,31 @@ Result<uint32_t> field_value(std::string_view word, const Field<T>& field) {
   }
   const std::optional<uint64_t> value = parse_u64(word.substr(needed.size()));
   if (!value || *value > largest(field)) {
-    return fail("listing-invalid", "found '" + std::string(word) + "', " + std::string(field.name) +
-                                       " is a number from 0 to " + number_text(largest(field)));
+    return fail("listing-invalid",
+                "found '" + std::string(word) + "', " + std::string(field.name) +
+                    " is a number from 0 to " + number_text(largest(field)),
+                {}, "write " + needed + " and a number that the field holds");
   }
   return static_cast<uint32_t>(*value);
+}
+
+// `dst, src, len`
+template <class T>
+std::string field_names() {
+  std::string names;
+  for_each_field<T>(
+      [&](const Field<T>& field) { names.append(names.empty() ? "" : ", ").append(field.name); });
+  return names.empty() ? "no fields" : names;
 }
 
 template <class T>
 Result<Instruction> parse_fields(std::span<const std::string_view> words) {
   constexpr size_t kFields = std::tuple_size_v<decltype(T::fields())>;
   if (words.size() != kFields) {
-    return fail("listing-invalid", "found " + number_text(words.size()) + " fields, " +
-                                       std::string(T::kMnemonic) + " has " + number_text(kFields));
+    return fail("listing-invalid",
+                "found " + number_text(words.size()) + " fields, " + std::string(T::kMnemonic) +
+                    " has " + number_text(kFields),
+                {}, std::string(T::kMnemonic) + " has " + field_names<T>());
   }
   T instruction;
   Status status;
@@ -81,11 +94,16 @@ Result<std::optional<Instruction>> parse_line(std::string_view line, size_t numb
   if (words.empty()) return std::optional<Instruction>();
   if (const std::optional<uint64_t> said = parse_u64(words[0])) {
     if (*said != number) {
-      return fail("listing-invalid", "found number " + std::string(words[0]) +
-                                         " before instruction " + number_text(number));
+      return fail(
+          "listing-invalid",
+          "found number " + std::string(words[0]) + " before instruction " + number_text(number),
+          {}, "number the instructions from 0 on, or leave the numbers out");
     }
     words.erase(words.begin());
-    if (words.empty()) return fail("listing-invalid", "a number without an instruction");
+    if (words.empty()) {
+      return fail("listing-invalid", "a number without an instruction", {},
+                  "write the instruction behind its number, or leave the line out");
+    }
   }
   CAPRA_ASSIGN(Instruction instruction, parse_words(words));
   return std::optional<Instruction>(instruction);

@@ -31,6 +31,15 @@ Output output_at(const Program& program, const ExternalRegion& region,
 
 }  // namespace
 
+Sample zero_sample(const Network& network) {
+  Sample zeros;
+  for (const NetworkNode& node : network.nodes()) {
+    if (node.op != NodeOp::Input) continue;
+    zeros[node.name] = Matrix<double>(node.shape.rows, node.shape.columns);
+  }
+  return zeros;
+}
+
 Result<std::vector<uint32_t>> external_image(const Program& program, const Sample& sample) {
   CAPRA_TRY(check_sample(program.network, sample, "input"));
   std::vector<uint32_t> image(static_cast<size_t>(program.external_words), 0);

@@ -22,6 +22,9 @@ struct Run {
   std::vector<uint32_t> scratchpad;
 };
 
+/// A sample of zeros.
+Sample zero_sample(const Network& network);
+
 /// External memory before a run: the weights, and the sample's inputs, at their scales; the rest 0.
 /// Fails as `check_sample`.
 Result<std::vector<uint32_t>> external_image(const Program& program, const Sample& sample);

@@ -105,7 +105,7 @@ class EmbedScriptTest(driver.DriverTest):
         long, = self.script(fixed, "the goat on a rock")
         self.assertEqual((long["tokens"], long["dropped_tokens"]), (4, 3))
         self.compare([long], [rows[0]["embedding"]])
-        self.assertIn("takes 4 alone", self.script(fixed, "goat", code=1))
+        self.assertIn("takes texts of exactly 4 tokens; export with --length dynamic", self.script(fixed, "goat", code=1))
 
     def test_standard_input_and_a_lowered_text(self):
         model = small_model.make(self.scratch / "model")

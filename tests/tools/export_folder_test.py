@@ -3,6 +3,8 @@
 import json
 import shutil
 import struct
+import subprocess
+import sys
 
 import driver
 import small_model
@@ -167,6 +169,10 @@ class ExportFolderTest(small_model.SmallModelTest):
                 f"| `{row['file']}` |" for row in report["artifacts"] if row["file"] != "README.md")):
             self.assertIn(words, page)
         self.assertNotIn("embed.py", page)
+        self.assertIn("and the archive with", page)
+        graph = self.write("no_weights.tir", 'graph @g {\n  %x = input : f32[2]\n  %y = abs %x\n  output %y\n}\n')
+        folder, _ = self.export("n", graph)
+        self.assertNotIn("the archive", (folder / "README.md").read_text(encoding="utf-8"))
 
     def test_refusals(self):
         self.refused("export", self.model, "--outputs", "words", "--output", self.scratch / "no", error="option-invalid")
@@ -194,6 +200,10 @@ class EmbeddingFolderTest(small_model.SmallModelTest):
         self.assertIsNone(tokenizer["padding"])
         self.assertEqual(tokenizer["model"]["vocab"], small_model.tokenizer()["model"]["vocab"])
         self.assertIn("embed.py", (folder / "README.md").read_text(encoding="utf-8"))
+        # Without Python's packages there is one line that says what to install.
+        done = subprocess.run([sys.executable, "-I", "-S", folder / "embed.py", "a"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, r"\Aembed\.py: there is no Python package iree\S*; python3 -m pip install .*\n\Z")
         again = self.scratch / "again"
         self.document("export", self.model, "--outputs", "embedding", "--output", again)
         self.assertEqual({path.name: path.read_bytes() for path in folder.iterdir()},

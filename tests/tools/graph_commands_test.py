@@ -49,6 +49,8 @@ class GraphTest(small_model.SmallModelTest):
         self.assertTrue(dot.startswith("digraph") and dot.rstrip().endswith("}"))
         picture = xml.etree.ElementTree.fromstring(self.out("graph", self.model, "--stage", "legal", "--format", "svg"))
         self.assertTrue(picture.tag.endswith("svg"))
+        edges = [one for one in picture if one.tag.endswith("line")]
+        self.assertTrue(edges and all(one.get("marker-end") == "url(#arrow)" for one in edges))
         self.assertIn("attention", "".join(picture.itertext()))
         self.refused("graph", self.model, "--format", "png", error="output-format-unknown")
         self.refused("graph", self.model, "--sequence", "double", error="option-invalid")

@@ -130,6 +130,50 @@ class CommandLineTest(driver.DriverTest):
             self.assertEqual(codes[code], text)
 
 
+class WayOnTest(small_model.SmallModelTest):
+    needs_tokenizer = False
+
+    def helps(self, words, *arguments, error):
+        self.assertIn(words, self.refused(*arguments, error=error))
+
+    def test_options_that_lead_on(self):
+        graph = self.write("f.tir", GRAPH)
+        weighted = self.write("w.tir", 'graph @f {\n  %w = parameter {path = "w"} : f32[2]\n  output %w {name = "y"}\n}\n')
+        give = "help: give --parameters FILE (safetensors) with a tensor of this name"
+        self.helps(give, "run", weighted, error="parameter-missing")
+        self.helps(give, "run", weighted, "--target", "interp", error="parameter-missing")
+        self.helps(give, "export", weighted, "--output", self.scratch / "p", error="parameter-missing")
+        self.helps("a plugin's target needs --plugin FILE", "run", graph, "--target", "my-npu", error="target-unknown")
+        self.helps("help: --target iree runs these programs; or", "run", graph, "--target", "stablehlo",
+                   error="target-not-executable")
+        ids = self.write("ids.txt", "2 5 6 3\n")
+        self.helps("help: ga2 runs graphs of matrices: capra run FILE.tir --target ga2", "embed", self.model, "--token-ids",
+                   "--input", ids, "--target", "ga2", error="op-not-legal")
+        self.helps("the path given to --texts", "verify", self.model, "--texts", self.scratch / "no", error="file-not-found")
+        self.helps("a file to --texts", "verify", self.model, "--texts", self.scratch, error="file-unreadable")
+
+    def test_an_array_without_a_type(self):
+        graph = self.write("f.tir", GRAPH)
+        self.helps("  at: --input x\n  help: write x=f32[2] [1, 2]\n", "run", graph, "--input", "x=[1, 2]", error="text-syntax")
+
+    def test_forms_of_a_chip_program(self):
+        listing, words = self.write("p.lst", "HALT\n"), self.write("p.hex", "0" * 32 + "\n")
+        self.helps("use 'capra ga2 disasm'", "ga2", "asm", words, error="listing-invalid")
+        self.helps("use 'capra ga2 asm'", "ga2", "disasm", listing, error="encoding-invalid")
+        self.helps("a graph is needed", "ga2", "run", listing, error="json-syntax")
+        for line, words in {"LD dst=1 src=1": "LD has dst, src, len", "HALT x=1": "HALT has no fields",
+                            "LD dst=1 src=1 len=9999": "write len= and a number", "3 HALT": "from 0 on",
+                            "0": "behind its number"}.items():
+            self.helps(words, "ga2", "asm", self.write("b.lst", line), error="listing-invalid")
+
+    def test_help_offers_what_works(self):
+        for command in ("embed", "verify", "bench", "inspect"):
+            self.assertNotIn("ga2", self.out(command, "--help"))
+        self.assertIn("of iree 2e-6", self.out("verify", "--help"))
+        self.assertNotIn("Excludes", self.out("export", "--help"))
+        self.assertIn("stablehlo (default)", self.out("export", "--help"))
+
+
 class JsonTest(small_model.SmallModelTest):
     needs_tokenizer = False
 

@@ -87,6 +87,17 @@ class ReportPageTest(driver.DriverTest):
             self.assertIn(fact, text)
         self.assertIn("4.8e-4", text)
 
+    def test_what_is_there_is_said(self):
+        graph = self.write("g.tir", 'graph @g {\n  %x = input : f32[2]\n  %y = abs %x\n  output %y\n}\n')
+        self.document("export", graph, "--output", self.scratch / "text")
+        model = small_model.make(self.scratch / "embedding")
+        self.document("export", model, "--outputs", "embedding", "--output", self.scratch / "vectors")
+        for folder, has_budget, embeds in (("text", False, False), ("vectors", True, True)):
+            self.browser.open(self.scratch / folder / "report.html")
+            text = self.browser.value("document.getElementById('main').textContent")
+            self.assertEqual("capra verify --budget" in text, has_budget)
+            self.assertEqual("python3 embed.py 'a text'" in text, embeds)
+
     def test_layers_start_folded(self):
         self.assertEqual(self.expanded(), {"encoder"})
         folded = set(self.browser.value(boxes('g[aria-expanded="false"]')))

@@ -10,6 +10,7 @@
 #include "tools/capra/command_entry.h"
 #include "tools/capra/output.h"
 #include "tools/capra/usage.h"
+#include "tools/capra/way_on.h"
 
 namespace capra::driver {
 namespace {
@@ -106,9 +107,12 @@ void add_plugins(CLI::App& app, TargetOptions& options) {
       "FILE", kRunning));
 }
 
-void add_target(CLI::App& app, TargetOptions& options, std::string& target) {
-  takes(app.add_option("--target", target, "cpu, ga2, interp (f64), iree, or of a plugin"), "NAME",
-        kRunning);
+// Where models run.
+constexpr const char* kModelTargets = "cpu, interp (f64), iree, or of a plugin";
+constexpr const char* kGraphTargets = "cpu, ga2, interp (f64), iree, or of a plugin";
+
+void add_target(CLI::App& app, TargetOptions& options, std::string& target, const char* text) {
+  takes(app.add_option("--target", target, text), "NAME", kRunning);
   add_plugins(app, options);
 }
 
@@ -161,10 +165,11 @@ void add_verify_each(CLI::App& app, bool& verify_each) {
   app.add_flag("--verify-each", verify_each, "run the verifier after each pass")->group(kRunning);
 }
 
-void add_model(CLI::App& app, ModelOptions& options, const char* what) {
+void add_model(CLI::App& app, ModelOptions& options, const char* what,
+               const char* targets = kModelTargets) {
   app.add_option("model", options.model, what)->required()->option_text("MODEL");
   EmbeddingOptions& embedding = options.embedding;
-  add_target(app, options, embedding.target);
+  add_target(app, options, embedding.target, targets);
   add_threads(app, embedding.threads);
   add_approximate(app, embedding.approximate);
   takes(app.add_option("--max-length", embedding.max_length,
@@ -212,16 +217,13 @@ void add_head(CLI::App& app, EmbeddingOptions& embedding) {
 
 void example(CLI::App& app, const std::string& line) { app.footer("Example:\n  " + line); }
 
-// Where a failure does not say where or what to do, it is said how to go on.
-Command with_place(std::string place, Command run) {
-  return [place = std::move(place), run = std::move(run)]() -> Result<int> {
-    Result<int> code = run();
-    if (code.ok()) return code;
-    Diagnostic found = code.error();
-    if (found.at.empty()) found.at = place;
-    if (found.help.empty()) found.help = "see 'capra explain " + found.code + "'";
-    return fail(std::move(found));
-  };
+// What a command was given: of each option its last value, or nothing.
+AskedFor asked_for(const CLI::App& app) {
+  AskedFor asked{.place = full_name(app), .options = {}};
+  for (const CLI::Option* option : app.get_options()) {
+    asked.options[option->get_name()] = option->count() == 0 ? "" : option->results().back();
+  }
+  return asked;
 }
 
 CLI::App* add_command(CLI::App& parent, const std::string& name, const std::string& summary) {
@@ -239,7 +241,7 @@ void subcommand(CLI::App& root, Command& chosen, const std::string& name,
   CLI::App* app = add_command(root, name, summary);
   declare(*app, *options);
   app->callback([&chosen, options, run, app] {
-    chosen = with_place(full_name(*app), [options, run]() -> Result<int> {
+    chosen = with_place(asked_for(*app), [options, run]() -> Result<int> {
       CAPRA_TRY(load_targets(*options));
       return run(*options);
     });
@@ -251,7 +253,7 @@ void add_entry(CLI::App& parent, Command& chosen, const CommandEntry& entry) {
   CLI::App* app = add_command(parent, entry.name, entry.summary);
   for (const OptionEntry& one : entry.options) add_option(*app, one);
   example(*app, entry.example);
-  app->callback([&chosen, app, run = entry.run] { chosen = with_place(full_name(*app), run); });
+  app->callback([&chosen, app, run = entry.run] { chosen = with_place(asked_for(*app), run); });
 }
 
 void declare_embed(CLI::App& app, EmbedOptions& options) {
@@ -285,8 +287,9 @@ void declare_verify(CLI::App& app, VerifyOptions& options) {
                    "lines, JSON Lines, or a JSON array of {id, text, token_ids}"});
   add_option(app, {"--against", &options.against, "FILE", kInput,
                    "safetensors with `embeddings`, `pooled` and named states"});
-  takes(app.add_option("--max-error", options.max_error, "gate on vectors; default: 1e-6"), "X",
-        kGates)
+  takes(app.add_option("--max-error", options.max_error,
+                       "gate on vectors; default: 1e-6, of iree 2e-6"),
+        "X", kGates)
       ->check(number(0));
   app.add_flag("--budget", options.budget, "measure each approximation alone and together")
       ->group(kGates);
@@ -295,7 +298,7 @@ void declare_verify(CLI::App& app, VerifyOptions& options) {
 }
 
 void declare_graph(CLI::App& app, GraphOptions& options) {
-  add_model(app, options, "model folder or FILE.tir");
+  add_model(app, options, "model folder or FILE.tir", kGraphTargets);
   takes(app.add_option("--stage", options.stage, "tape, graph or legal"), "STAGE", kOutput);
   takes(app.add_option("--format", options.format, "text, json, dot or svg"), "FORMAT", kOutput);
   takes(app.add_option("--sequence", options.form, "packed (many sequences) or single"), "FORM",
@@ -328,7 +331,7 @@ void declare_run(CLI::App& app, RunOptions& options) {
                    "NAME=FILE", kInput));
   takes(app.add_option("--parameters", options.parameters, "safetensors with the parameters"),
         "FILE", kInput);
-  add_target(app, options, options.target);
+  add_target(app, options, options.target, kGraphTargets);
   add_write(app, options.write);
   add_tools(app, options.tools.folder, options.tools.seconds);
   add_threads(app, options.threads);
@@ -347,7 +350,8 @@ void declare_export(CLI::App& app, ExportOptions& options) {
       ->option_text("MODEL");
   add_option(app, {"--parameters", &options.parameters, "FILE", kInput,
                    "safetensors with the parameters of FILE.tir"});
-  add_option(app, {"--target", &options.target, "NAME", kRunning, "stablehlo, ga2, or a plugin's"});
+  add_option(app, {"--target", &options.target, "NAME", kRunning,
+                   "stablehlo (default), ga2, or a plugin's"});
   add_plugins(app, options);
   add_approximate(app, options.approximate);
   add_policies(app, options.policies);
@@ -372,6 +376,7 @@ void declare_export(CLI::App& app, ExportOptions& options) {
   CLI::Option* check =
       app.add_flag("--check", options.check, "check an exported folder; write nothing")
           ->group(kOutput)
+          ->option_text(" ")  // in the place of "Excludes: --output"
           ->excludes(output);
   takes(app.add_option("--archive", options.archive, "check this archive for the program"), "FILE",
         kOutput)
@@ -440,13 +445,6 @@ Failure usage(const CLI::App& root, const CLI::ParseError& error) {
   return bad_line(said, name);
 }
 
-Command printing(std::string text) {
-  return [text = std::move(text)]() -> Result<int> {
-    CAPRA_TRY(print_result(text));
-    return kDone;
-  };
-}
-
 }  // namespace
 
 Result<Command> parse_command_line(int argc, const char* const* argv) {
@@ -486,8 +484,6 @@ Result<Command> parse_command_line(int argc, const char* const* argv) {
     root.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     return printing(active(root).help());
-  } catch (const CLI::CallForAllHelp&) {
-    return printing(root.help("", CLI::AppFormatMode::All));
   } catch (const CLI::CallForVersion&) {
     return printing("capra " + std::string(version()) + "\n");
   } catch (const CLI::ParseError& error) {

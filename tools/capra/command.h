@@ -44,6 +44,7 @@ struct ModelOptions : TargetOptions {
 struct TextSource {
   std::vector<std::string> texts;  ///< --text, in order
   std::string input;               ///< --input: a file, or `-`; empty: none
+  std::string option = "--input";  ///< that named the file
   std::string format;              ///< --input-format: lines or jsonl; empty: by suffix
   bool token_ids = false;          ///< rows of ids instead of text
 };

@@ -49,9 +49,8 @@ Status write_embed_script(const ModelProgram& model, const Graph& graph,
 
 std::string export_readme(const Graph& graph, const WrittenProgram& written, bool is_model,
                           const NewFolder& folder) {
-  std::string page =
-      fmt::format("# {}\n\nA program that capra {} wrote. To compile and run it, here:\n\n```sh\n",
-                  graph.name(), version());
+  std::string page = fmt::format(
+      "# {}\n\nA program that capra {} wrote. In this folder:\n\n```sh\n", graph.name(), version());
   for (const std::string& line : written.run) page += line + "\n";
   page += "```\n";
   std::string files;
@@ -63,7 +62,8 @@ std::string export_readme(const Graph& graph, const WrittenProgram& written, boo
   if (embeds) {
     page += fmt::format(
         "\nTo embed texts, one a line or one an argument; a row of JSON a text comes out:\n\n"
-        "```sh\npython3 -m pip install iree-base-compiler iree-base-runtime numpy tokenizers\n"
+        "```sh\npython3 -m pip install 'iree-base-compiler>=3.12' 'iree-base-runtime>=3.12' numpy "
+        "tokenizers\n"
         "python3 {} 'a text' 'another'\n```\n",
         kScript);
   }
@@ -77,10 +77,8 @@ std::string export_readme(const Graph& graph, const WrittenProgram& written, boo
   page += "\n| file | holds |\n|---|---|\n" + files;
   page += "| `report.json` | what was written and changed, with the SHA-256 of every file |\n";
   page += "| `report.html` | the same as a page for a browser, with a drawing of the graph |\n";
-  page +=
-      "\n`capra export --check FOLDER` compares the files with the report, and the archive with "
-      "what the program "
-      "takes.\n";
+  page += "\n`capra export --check FOLDER` compares the files with the report";
+  page += written.archive.empty() ? ".\n" : ", and the archive with what the program takes.\n";
   return page;
 }
 

@@ -196,7 +196,9 @@ Result<int> run_run(const RunOptions& options) {
       return fail("input-unknown", "the graph has no input '" + named.first + "'", options.file,
                   "see the inputs with 'capra graph " + options.file + "'");
     }
-    CAPRA_ASSIGN(values[static_cast<size_t>(index)], read_value(named.first, named.second));
+    const TensorType& type = executable->inputs()[static_cast<size_t>(index)].type;
+    CAPRA_ASSIGN(values[static_cast<size_t>(index)],
+                 read_value(named.first, named.second, type.shape.is_static() ? type.text() : ""));
   }
   for (size_t i = 0; i < values.size(); ++i) {
     const Port& port = executable->inputs()[i];

@@ -138,7 +138,9 @@ std::string graph_svg(const Graph& graph) {
   std::string text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" "
       "font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" "
-      "fill=\"white\"/>\n",
+      "fill=\"white\"/>\n<marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" "
+      "markerWidth=\"8\" markerHeight=\"8\" orient=\"auto\"><path d=\"M 0 0 L 8 4 L 0 8 z\" "
+      "fill=\"#888\"/></marker>\n",
       kGapX + columns * (kWidth + kGapX), kGapY + layers * (kHeight + kGapY));
   for (const Placed& p : placed) {
     const auto [x, y] = corner[static_cast<size_t>(p.id)];
@@ -146,8 +148,10 @@ std::string graph_svg(const Graph& graph) {
       if (operand == kAbsent) continue;
       const auto [from_x, from_y] = corner[static_cast<size_t>(operand)];
       if (from_x < 0) continue;
-      text += fmt::format("<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#888\"/>\n",
-                          from_x + kWidth / 2, from_y + kHeight, x + kWidth / 2, y);
+      text += fmt::format(
+          "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#888\" "
+          "marker-end=\"url(#arrow)\"/>\n",
+          from_x + kWidth / 2, from_y + kHeight, x + kWidth / 2, y);
     }
   }
   for (const Placed& p : placed) {

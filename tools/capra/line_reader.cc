@@ -40,12 +40,12 @@ void LineReader::Deleter::operator()(Shared* shared) const { delete shared; }
 LineReader::LineReader(std::unique_ptr<Shared> shared, std::string name)
     : shared_(shared.release()), name_(std::move(name)), buffer_(kBufferBytes) {}
 
-Result<LineReader> LineReader::open(const std::string& path) {
+Result<LineReader> LineReader::open(const std::string& path, const std::string& option) {
   auto shared = std::make_unique<Shared>();
   const std::string name = path == "-" ? "standard input" : path;
   const auto unreadable = [&](int error) {
     return fail(error == ENOENT ? "file-not-found" : "file-unreadable", std::strerror(error), name,
-                "check the path given to --input");
+                "check the path given to " + option);
   };
   shared->file = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (shared->file < 0) return unreadable(errno);
@@ -53,7 +53,7 @@ Result<LineReader> LineReader::open(const std::string& path) {
   struct stat status{};
   if (::fstat(shared->file, &status) != 0) return unreadable(errno);
   if (S_ISDIR(status.st_mode)) {
-    return fail("file-unreadable", "is a folder", name, "give a file to --input");
+    return fail("file-unreadable", "is a folder", name, "give a file to " + option);
   }
   if (S_ISREG(status.st_mode)) shared->size = static_cast<double>(status.st_size);
   if (::pipe2(static_cast<int*>(shared->wake), O_CLOEXEC) != 0) return unreadable(errno);

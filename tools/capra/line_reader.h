@@ -15,7 +15,7 @@ namespace capra::driver {
 class LineReader {
  public:
   /// `path` is a file, or `-` for standard input. Fails with `file-not-found`, `file-unreadable`.
-  static Result<LineReader> open(const std::string& path);
+  static Result<LineReader> open(const std::string& path, const std::string& option);
 
   /// The next line without its end (\n or \r\n) and, on the first, without a byte order mark; a
   /// last line without an end counts. False at the end, and once stopped. Fails with

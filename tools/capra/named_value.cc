@@ -1,6 +1,8 @@
 // Arrays as text, and safetensors.
 #include "tools/capra/named_value.h"
 
+#include <utility>
+
 #include "capra/base/buffer.h"
 #include "capra/io/safetensors.h"
 #include "capra/ir/text.h"
@@ -16,7 +18,8 @@ Result<std::pair<std::string, std::string>> split_binding(const std::string& tex
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 
-Result<Array> read_value(const std::string& name, const std::string& source) {
+Result<Array> read_value(const std::string& name, const std::string& source,
+                         const std::string& type) {
   if (source.ends_with(".safetensors")) {
     CAPRA_ASSIGN(const SafetensorsFile file, SafetensorsFile::open(source));
     const bool named = file.find(name) != nullptr;
@@ -28,7 +31,17 @@ Result<Array> read_value(const std::string& name, const std::string& source) {
   }
   const bool written_out =
       source.find('[') != std::string::npos || source.find(' ') != std::string::npos;
-  if (written_out) return parse_array(source);
+  if (written_out) {
+    Result<Array> array = parse_array(source);
+    if (array.ok()) return array;
+    Diagnostic found = array.error();
+    found.at = "--input " + name;
+    if (source.starts_with('[')) {
+      found.help = type.empty() ? "write the type before the numbers: " + name + "=f32[2] [1, 2]"
+                                : "write " + name + "=" + type + " " + source;
+    }
+    return fail(std::move(found));
+  }
   CAPRA_ASSIGN(const std::string text, read_file(source));
   return parse_array(text);
 }

@@ -12,8 +12,10 @@ namespace capra::driver {
 /// `name=REST`. Fails with `option-invalid`.
 Result<std::pair<std::string, std::string>> split_binding(const std::string& text);
 
-/// A value written out, a file with one written out, or a tensor of a safetensors file. Fails with
-/// `input-missing` and as the readers do.
-Result<Array> read_value(const std::string& name, const std::string& source);
+/// A value written out, a file with one written out, or a tensor of a safetensors file. `type` is
+/// what a message asks for; empty where it is not known. Fails with `input-missing` and as the
+/// readers do.
+Result<Array> read_value(const std::string& name, const std::string& source,
+                         const std::string& type = {});
 
 }  // namespace capra::driver

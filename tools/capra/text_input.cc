@@ -35,7 +35,7 @@ Result<TextInput> TextInput::open(const TextSource& source, bool strict_utf8) {
                 "--input-format", "use lines or jsonl");
   }
   if (!source.input.empty()) {
-    CAPRA_ASSIGN(LineReader lines, LineReader::open(source.input));
+    CAPRA_ASSIGN(LineReader lines, LineReader::open(source.input, source.option));
     input.lines_.emplace(std::move(lines));
   }
   return input;

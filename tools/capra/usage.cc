@@ -5,9 +5,12 @@
 
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "capra/base/nearest_name.h"
 #include "capra/base/number_text.h"
+#include "tools/capra/command.h"
+#include "tools/capra/output.h"
 
 namespace capra::driver {
 namespace {
@@ -64,6 +67,13 @@ Failure bad_value(const std::string& said, const std::string& command) {
 
 Failure bad_line(const std::string& said, const std::string& command) {
   return fail("command-line", said, command, help_of(command));
+}
+
+Command printing(std::string text) {
+  return [text = std::move(text)]() -> Result<int> {
+    CAPRA_TRY(print_result(text));
+    return kDone;
+  };
 }
 
 }  // namespace capra::driver

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "capra/base/result.h"
+#include "tools/capra/cli.h"
 
 namespace capra::driver {
 
@@ -26,5 +27,8 @@ Failure unknown_word(const std::string& word, bool has_commands, const std::stri
 Failure bad_value(const std::string& said, const std::string& command);
 /// Anything else that is wrong with a command line.
 Failure bad_line(const std::string& said, const std::string& command);
+
+/// A command that prints `text`: help, or the version.
+Command printing(std::string text);
 
 }  // namespace capra::driver

@@ -86,6 +86,7 @@ Result<VerifyTexts> read_texts(const VerifyOptions& options) {
   }
   TextSource source;
   source.input = options.texts;
+  source.option = "--texts";
   CAPRA_ASSIGN(TextInput input, TextInput::open(source, options.embedding.strict_utf8));
   while (true) {
     InputRow row;

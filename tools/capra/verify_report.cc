@@ -83,15 +83,15 @@ std::string bound_text(const BudgetPart& part) {
 
 std::string budget_text(const ErrorBudget& budget, const Verification& result) {
   std::string text = "error budget: largest change of a vector by each approximation alone\n";
-  text += fmt::format("  {:<13} {:<14} {:>6} {:>16} {:>11}  {}\n", "kind", "approximation", "nodes",
+  text += fmt::format("  {:<13} {:<14} {:>6} {:>18} {:>11}  {}\n", "kind", "approximation", "nodes",
                       "bound of one op", "vectors", "measured in");
   for (const BudgetPart& part : budget.parts) {
-    text += fmt::format("  {:<13} {:<14} {:>6} {:>16} {:>11.3g}  {}\n", budget_kind_name(part.kind),
+    text += fmt::format("  {:<13} {:<14} {:>6} {:>18} {:>11.3g}  {}\n", budget_kind_name(part.kind),
                         part.name, part.nodes, bound_text(part), part.effect, part.measured);
   }
-  text += fmt::format("  {:<52} {:>11.3g}\n", "sum of these", budget.sum);
+  text += fmt::format("  {:<54} {:>11.3g}\n", "sum of these", budget.sum);
   text +=
-      fmt::format("  {:<52} {:>11.3g}  {} against the oracle, with every rounding between ops\n",
+      fmt::format("  {:<54} {:>11.3g}  {} against the oracle, with every rounding between ops\n",
                   "all together", result.vector_error, result.target);
   return text;
 }

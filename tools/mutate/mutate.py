@@ -154,6 +154,7 @@ def run_plan(trees, plan, mutants):
             raise Unusable(f"{plan.name}: without a mutant, {noticed} fails:\n{log}")
 
     outcomes = []
+    print(f"{plan.name}: the tree as it is must build and pass first", file=sys.stderr, flush=True)
     try:
         trees.prepare(plan.configure if is_built(plan) else None, prepare)
         for outcome in trees.each(mutants, lambda tree, mutant: judge(tree, plan, mutant)):

@@ -76,7 +76,8 @@ function showSummary(report) {
 
 function showRun(report) {
   const card = section("run", "How to run it", "In the folder of this page:");
-  const text = report.run.join("\n");
+  const embeds = report.artifacts.some((one) => one.file === "embed.py");
+  const text = report.run.concat(embeds ? ["python3 embed.py 'a text' 'another'"] : []).join("\n");
   const lines = make("pre", {}, text);
   const button = make("button", {type: "button"}, "Copy");
   button.addEventListener("click", async () => {
@@ -124,7 +125,8 @@ function showStages(report) {
 
 function showAccuracy(report) {
   const card = section("accuracy", "Accuracy",
-      "What the program may be off by, as far as it is known without running it. 'capra verify --budget' measures it.");
+      "What the program may be off by, as far as it is known without running it." +
+      (report.model.endsWith(".tir") ? "" : " 'capra verify --budget' measures it."));
   card.append(make("h3", {}, "Approximations in force"));
   if (report.approximations.length === 0) {
     card.append(make("p", {class: "empty"}, "None: every op computes the function that the model asks for."));

@@ -14,9 +14,13 @@ import shutil
 import subprocess
 import sys
 
-import iree.runtime
-import numpy
-import tokenizers
+try:
+    import iree.runtime
+    import numpy
+    import tokenizers
+except ImportError as missing:
+    sys.exit(f"embed.py: there is no Python package {missing.name}; python3 -m pip install 'iree-base-compiler>=3.12' "
+             "'iree-base-runtime>=3.12' numpy tokenizers")
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PROGRAM = FOLDER / "model.mlir"
@@ -85,7 +89,8 @@ def main(texts):
     for index, text in enumerate(texts or lines()):
         ids, dropped = encode(text)
         if settings["length"] not in (None, len(ids)):
-            sys.exit(f"embed.py: text {index} has {len(ids)} tokens; the program takes {settings['length']} alone")
+            sys.exit(f"embed.py: text {index} has {len(ids)} tokens; this program takes texts of exactly "
+                     f"{settings['length']} tokens; export with --length dynamic")
         vector = embed(numpy.array(ids, numpy.int32))
         row = {"index": index, "tokens": len(ids), "truncated": dropped > 0, "dropped_tokens": dropped,
                "embedding": vector.tolist()}

@@ -253,6 +253,13 @@ class VerifyTest(small_model.SmallModelTest):
             "  gelu(approximate=false) -> gelu(approximate=true) on 2 nodes (encoder.layer.0.feed_forward, ...), "
             "largest error of one activation 4.8E-4 [asked for by --approximate gelu=tanh]\n"), text[-400:])
 
+    def test_columns_of_a_budget_stand_under_their_titles(self):
+        text = self.out("verify", self.model, "--budget", "--quiet")
+        title, *rows = re.search(r"error budget: .*\n((?:  .*\n)+?)  sum of these", text).group(1).splitlines()
+        self.assertIn(" or ", "".join(rows))
+        for row in rows:
+            self.assertEqual(row.index("the oracle"), title.index("measured in"), text)
+
     def test_declared_token_ids_are_compared(self):
         texts = [{"id": 0, "text": "goat", "token_ids": [2, 4, 3]}, {"id": 1, "text": "rock", "token_ids": [2, 4, 3]}]
         path = self.write("texts.json", json.dumps(texts))

@@ -104,7 +104,7 @@ class Judge:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", default=ROOT / "build/release/tests/random_cases", help="random_cases")
+    parser.add_argument("--cases", default=ROOT / "build/release/bin/random_cases", help="random_cases")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--graphs", type=int, default=200)
     parser.add_argument("--also", type=int, nargs="*", default=(), help="seeds of graphs that were found to fail once")

@@ -33,7 +33,7 @@ def wrong(interpreter, cases, row):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", default=ROOT / "build/release/tests/program_cases", help="program_cases")
+    parser.add_argument("--cases", default=ROOT / "build/release/bin/program_cases", help="program_cases")
     parser.add_argument("ops", nargs="*", help="default: all")
     arguments = parser.parse_args()
     expectations = op_cases.Expectations("jaxlib")

@@ -148,7 +148,7 @@ def update(results, ops, all_ops, write):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", default=ROOT / "build/release/tests/program_cases", help="program_cases")
+    parser.add_argument("--cases", default=ROOT / "build/release/bin/program_cases", help="program_cases")
     parser.add_argument("--device", default="local-sync", choices=("local-sync", "vulkan"))
     parser.add_argument("--every", action="store_true", help="all calls, in all forms")
     parser.add_argument("--write", action="store_true", help="write conformance.json")

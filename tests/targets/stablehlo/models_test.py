@@ -56,7 +56,7 @@ class Findings:
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--driver", default=ROOT / "build/release/bin/capra")
-    parser.add_argument("--cases", default=ROOT / "build/release/tests/model_cases", help="model_cases")
+    parser.add_argument("--cases", default=ROOT / "build/release/bin/model_cases", help="model_cases")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)

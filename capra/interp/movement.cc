@@ -3,7 +3,6 @@
 #include <cstring>
 #include <numeric>
 
-#include "capra/base/half.h"
 #include "capra/base/number_text.h"
 #include "capra/interp/interp.h"
 #include "capra/interp/primitive.h"
@@ -49,45 +48,7 @@ void take_elements(const Array& source, Array& result, const std::vector<int64_t
   }
 }
 
-// A double between the same neighbours of any float of at most 24 bits as `value`: rounding it to
-// such a float is rounding the integer, once.
-double near_integer(bool negative, uint64_t magnitude) {
-  constexpr uint64_t kExact = uint64_t{1} << 53;
-  if (magnitude >= kExact) {
-    const uint64_t low = magnitude & 0xfff;
-    magnitude -= low;
-    if (low != 0) magnitude |= 0x1000;  // to odd
-  }
-  const auto value = static_cast<double>(magnitude);
-  return negative ? -value : value;
-}
-
-double integer_to_float(const Array& x, int64_t index, DType to) {
-  const int64_t value = x.i64_at(index);
-  const bool negative = x.dtype() != DType::U64 && value < 0;
-  const auto bits = static_cast<uint64_t>(value);
-  const uint64_t magnitude = negative ? 0 - bits : bits;
-  if (to == DType::F64) {
-    const auto nearest = static_cast<double>(magnitude);
-    return negative ? -nearest : nearest;
-  }
-  return round_to(to, near_integer(negative, magnitude));
-}
-
 }  // namespace
-
-double round_to(DType dtype, double value) {
-  switch (dtype) {
-    case DType::F32:
-      return static_cast<float>(value);
-    case DType::F16:
-      return f16_to_f32(f64_to_f16(value));
-    case DType::BF16:
-      return bf16_to_f32(f64_to_bf16(value));
-    default:
-      return value;
-  }
-}
 
 std::vector<int64_t> row_major_strides(const std::vector<int64_t>& sizes) {
   std::vector<int64_t> strides(sizes.size());
@@ -211,15 +172,7 @@ Array run_convert(const Call& call) {
   const DType to = call.attrs_as<ConvertAttrs>().dtype;
   Array result = call.make_result();
   over_ranges(call.pool, result.elements(), [&](int64_t first, int64_t last) {
-    for (int64_t i = first; i < last; ++i) {
-      if (is_float(to)) {
-        result.set(i, is_float(x.dtype()) ? round_to(to, x.f64_at(i)) : integer_to_float(x, i, to));
-      } else if (is_float(x.dtype())) {
-        result.set(i, x.f64_at(i));  // toward zero, saturating; NaN gives 0; to bool: is not zero
-      } else {
-        result.set_i64(i, x.i64_at(i));
-      }
-    }
+    for (int64_t i = first; i < last; ++i) convert_element(x, i, to, result);
   });
   return result;
 }

@@ -70,9 +70,6 @@ Array run_matmul(const Call& call);
 /// The dtype in which the oracle holds `dtype`.
 inline DType held(DType dtype) { return is_float(dtype) ? DType::F64 : dtype; }
 
-/// `value` rounded once to the values of a float dtype.
-double round_to(DType dtype, double value);
-
 /// Elements of `source` at offset + sum of index[d] * strides[d], for each index of `sizes`.
 /// Strides count elements; 0 repeats.
 Array take(const Array& source, std::vector<int64_t> sizes, std::vector<int64_t> strides,

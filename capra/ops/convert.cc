@@ -1,6 +1,7 @@
 // The record of convert.
 #include "capra/ops/convert.h"
 
+#include "capra/base/half.h"
 #include "capra/ops/shape_rules.h"
 
 namespace capra {
@@ -38,6 +39,31 @@ constexpr Example kExamples[] = {
      .source = "bfloat16: 8 bits of precision, ties to even"},
 };
 
+// A double between the same neighbours of any float of at most 24 bits as `value`: rounding it to
+// such a float is rounding the integer, once.
+double near_integer(bool negative, uint64_t magnitude) {
+  constexpr uint64_t kExact = uint64_t{1} << 53;
+  if (magnitude >= kExact) {
+    const uint64_t low = magnitude & 0xfff;
+    magnitude -= low;
+    if (low != 0) magnitude |= 0x1000;  // to odd
+  }
+  const auto value = static_cast<double>(magnitude);
+  return negative ? -value : value;
+}
+
+double integer_to_float(const Array& x, int64_t index, DType to) {
+  const int64_t value = x.i64_at(index);
+  const bool negative = x.dtype() != DType::U64 && value < 0;
+  const auto bits = static_cast<uint64_t>(value);
+  const uint64_t magnitude = negative ? 0 - bits : bits;
+  if (to == DType::F64) {
+    const auto nearest = static_cast<double>(magnitude);
+    return negative ? -nearest : nearest;
+  }
+  return round_to(to, near_integer(negative, magnitude));
+}
+
 }  // namespace
 
 constinit const OpDef kConvert{
@@ -57,6 +83,30 @@ constinit const OpDef kConvert{
 
 Tensor convert(const Tensor& x, DType dtype) {
   return apply(kConvert, {x}, pack(ConvertAttrs{dtype}));
+}
+
+double round_to(DType dtype, double value) {
+  switch (dtype) {
+    case DType::F32:
+      return static_cast<float>(value);
+    case DType::F16:
+      return f16_to_f32(f64_to_f16(value));
+    case DType::BF16:
+      return bf16_to_f32(f64_to_bf16(value));
+    default:
+      return value;
+  }
+}
+
+void convert_element(const Array& x, int64_t index, DType to, Array& result) {
+  if (is_float(to)) {
+    result.set(index, is_float(x.dtype()) ? round_to(to, x.f64_at(index))
+                                          : integer_to_float(x, index, to));
+  } else if (is_float(x.dtype())) {
+    result.set(index, x.f64_at(index));
+  } else {
+    result.set_i64(index, x.i64_at(index));
+  }
 }
 
 }  // namespace capra

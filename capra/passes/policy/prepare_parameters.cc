@@ -48,16 +48,9 @@ Array permuted(const Array& data, const std::vector<int64_t>& axes) {
 }
 
 Array converted(const Array& data, DType dtype) {
+  if (data.dtype() == dtype) return data;
   Array result = Array::zeros(dtype, data.sizes());
-  for (int64_t i = 0; i < data.elements(); ++i) {
-    if (is_float(data.dtype())) {
-      result.set(i, data.f64_at(i));
-    } else if (is_float(dtype) || dtype == DType::Bool) {
-      result.set(i, static_cast<double>(data.i64_at(i)));
-    } else {
-      result.set_i64(i, data.i64_at(i));
-    }
-  }
+  for (int64_t i = 0; i < data.elements(); ++i) convert_element(data, i, dtype, result);
   return result;
 }
 

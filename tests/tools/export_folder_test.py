@@ -1,6 +1,7 @@
 """What an exported folder holds: outputs, archives and what is beside them, and what --check refuses."""
 
 import json
+import re
 import shutil
 import struct
 import subprocess
@@ -169,6 +170,12 @@ class ExportFolderTest(small_model.SmallModelTest):
                 f"| `{row['file']}` |" for row in report["artifacts"] if row["file"] != "README.md")):
             self.assertIn(words, page)
         self.assertNotIn("embed.py", page)
+        # What the page says of hashes holds: those of the files above it, and its own.
+        hashed = {row["file"] for row in report["artifacts"]}
+        above, rest = page.split("| `report.json` | ")
+        listed = set(re.findall(r"^\| `([^`]+)` \| ", above.split("| file | holds |")[1], re.MULTILINE))
+        self.assertIn("with the SHA-256 of the files above and of this page |", rest)
+        self.assertEqual(hashed, listed | {"README.md"})
         self.assertIn("and the archive with", page)
         graph = self.write("no_weights.tir", 'graph @g {\n  %x = input : f32[2]\n  %y = abs %x\n  output %y\n}\n')
         folder, _ = self.export("n", graph)

@@ -75,7 +75,9 @@ std::string export_readme(const Graph& graph, const WrittenProgram& written, boo
     page += "The input is the token ids of one text, special tokens included.\n";
   }
   page += "\n| file | holds |\n|---|---|\n" + files;
-  page += "| `report.json` | what was written and changed, with the SHA-256 of every file |\n";
+  page +=
+      "| `report.json` | what was written and changed, with the SHA-256 of the files above and of "
+      "this page |\n";
   page += "| `report.html` | the same as a page for a browser, with a drawing of the graph |\n";
   page += "\n`capra export --check FOLDER` compares the files with the report";
   page += written.archive.empty() ? ".\n" : ", and the archive with what the program takes.\n";

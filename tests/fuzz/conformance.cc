@@ -15,6 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   for (const auto& [op, results] : read->ops) {
     CAPRA_CHECK(capra::find_op(capra::all_ops(), op) != nullptr);
+    CAPRA_CHECK(!results.empty());
     for (const auto& result : results) {
       CAPRA_CHECK(result.result == "passed" || !result.reason.empty());
     }

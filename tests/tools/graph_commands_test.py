@@ -232,7 +232,15 @@ class ListTest(driver.DriverTest):
                      '{"judge": "j", "ops": {"add": {"f33": {"result": "passed"}}}}',
                      '{"judge": "j", "ops": {"add": {"f32": {"result": "pass"}}}}',
                      '{"judge": "j", "ops": {"add": {"f32": {"result": "unsupported"}}}}',
-                     '{"judge": "j", "ops": {"add": {"f32": []}}}'):
+                     '{"judge": "j", "ops": {"add": {"f32": []}}}', '{"judge": "j", "ops": {"add": 5}}',
+                     '{"judge": "j", "ops": {"add": {}}}', '{"judge": "j", "ops": {"add": []}}',
+                     *(f'{{"judge": "j", "ops": {{"add": {{"f32": {{{row}}}}}}}}}' for row in (
+                         '"result": "passed", "except": "never"', '"result": "passed", "except": []',
+                         '"result": "passed", "except": [""]', '"result": "passed", "except": ["a", 1]',
+                         '"result": "passed", "except": {"a": 1}', '"result": "passed", "reason": "none"',
+                         '"result": "passed", "reason": ""', '"result": "passed", "because": "of it"',
+                         '"result": "unsupported", "reason": 7', '"result": "unsupported", "reason": ["a"]',
+                         '"result": "unsupported", "reason": "a", "except": ["b"]', '"result": 1'))):
             results.write_text(text, encoding="utf-8")
             self.refused("docs", "--conformance", results, "--output", self.scratch / "no", error="conformance-invalid")
             self.assertFalse((self.scratch / "no").exists(), text)

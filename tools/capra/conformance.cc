@@ -12,33 +12,59 @@
 namespace capra::driver {
 namespace {
 
+Failure invalid(const std::string& found, const std::string& at) {
+  return fail("conformance-invalid", found, at,
+              R"(write "dtype": {"result": "passed"}, with "unsupported" and "expected_to_fail" a )"
+              R"("reason", and what a pass leaves out as "except": ["reason"])");
+}
+
+// A text that is there and says something; null otherwise.
+const std::string* text_of(const Json* value) {
+  const std::string* text = value == nullptr ? nullptr : value->as_string();
+  return text == nullptr || text->empty() ? nullptr : text;
+}
+
+// What a pass leaves out, as one text.
+Result<std::string> exceptions_text(const Json& except, const std::string& at) {
+  if (!except.is_array() || except.items().empty()) {
+    return invalid("'except' is no list of reasons", at);
+  }
+  std::string joined;
+  for (const Json& one : except.items()) {
+    const std::string* text = text_of(&one);
+    if (text == nullptr) return invalid("'except' has a reason that says nothing", at);
+    joined += joined.empty() ? "except: " : "; ";
+    joined += *text;
+  }
+  return joined;
+}
+
 // A row of conformance.json; fails with `conformance-invalid`.
 Result<ConformanceResult> conformance_result(const std::string& dtype_text, const Json& row,
                                              const std::string& at) {
-  const auto invalid = [&](const std::string& found) {
-    return fail(
-        "conformance-invalid", found, at,
-        R"(write "dtype": {"result": "passed"}, with "unsupported" and "expected_to_fail" a )"
-        R"("reason", and what a pass leaves out as "except": ["reason"])");
-  };
-  const auto text_of = [](const Json* value) {
-    const std::string* text = value == nullptr ? nullptr : value->as_string();
-    return text == nullptr ? std::string() : *text;
-  };
   const std::optional<DType> dtype = parse_dtype(dtype_text);
-  if (!dtype) return invalid("there is no dtype '" + dtype_text + "'");
-  ConformanceResult result{*dtype, text_of(row.find("result")), text_of(row.find("reason"))};
-  const bool passed = result.result == "passed";
-  if (!passed && result.result != "unsupported" && result.result != "expected_to_fail") {
-    return invalid("there is no result '" + result.result + "'");
+  if (!dtype) return invalid("there is no dtype '" + dtype_text + "'", at);
+  for (const auto& [key, value] : row.members()) {
+    if (key == "result" || key == "reason" || key == "except") continue;
+    return invalid(fmt::format("a row of {} has no '{}'", dtype_text, key), at);
   }
-  if (!passed && result.reason.empty()) return invalid(result.result + " without a reason");
-  if (const Json* except = row.find("except")) {
-    for (const Json& one : except->items()) {
-      result.reason += (result.reason.empty() ? "except: " : "; ") + text_of(&one);
-    }
+  const std::string* result = text_of(row.find("result"));
+  const std::string* reason = text_of(row.find("reason"));
+  const Json* except = row.find("except");
+  if (result == nullptr) return invalid("the row of " + dtype_text + " has no result", at);
+  const bool passed = *result == "passed";
+  if (!passed && *result != "unsupported" && *result != "expected_to_fail") {
+    return invalid("there is no result '" + *result + "'", at);
   }
-  return result;
+  if (!passed && reason == nullptr) return invalid(*result + " without a reason", at);
+  if (!passed && except != nullptr) return invalid(*result + " with an 'except'", at);
+  if (passed && row.find("reason") != nullptr) return invalid("passed with a reason", at);
+  if (!passed) return ConformanceResult{*dtype, *result, *reason};
+  std::string left_out;
+  if (except != nullptr) {
+    CAPRA_ASSIGN(left_out, exceptions_text(*except, at));
+  }
+  return ConformanceResult{*dtype, *result, std::move(left_out)};
 }
 
 }  // namespace
@@ -59,6 +85,7 @@ Result<Conformance> parse_conformance(const Json& document, const std::string& p
     }
     std::vector<ConformanceResult>& results = conformance.ops[op];
     const std::string at = fmt::format("{}: {}", path, op);
+    if (rows.members().empty()) return invalid("the op has no rows by dtype", at);
     for (const auto& [dtype, row] : rows.members()) {
       CAPRA_ASSIGN(ConformanceResult result, conformance_result(dtype, row, at));
       results.push_back(std::move(result));

@@ -62,6 +62,17 @@ class GraphTest(small_model.SmallModelTest):
             self.assertIn("input ", "".join(picture.itertext()))
             self.assertRegex(self.out("graph", graph, "--format", "dot"), r'n0 \[label="input ([^"\\]|\\.)*"\]')
 
+    def test_a_group_is_a_box_with_the_ops_of_its_body(self):
+        inner = ('group %p {label = "in\\"ner"} : f32[4] body @i { %q = input : f32[4]\n %r = exp %q\n'
+                 ' output %r {name = "r"} }')
+        graph = self.write("g.tir", "graph @main {\n %x = input : f32[4]\n"
+                           ' %y = group %x {label = ""} : f32[4] body @g { %p = input : f32[4]\n'
+                           f" %c = constant {{value = f32[] 2}}\n %m = mul %p %c\n %n = {inner}\n %s = add %m %n\n"
+                           ' output %s {name = "r"} }\n output %y\n}\n')
+        dot = self.out("graph", graph, "--format", "dot")
+        self.assertIn(r'n1 [label="group\nmul, in\"ner (exp), add\nf32[4]" style=bold];', dot)
+        self.assertIn(">group</text>", self.out("graph", graph, "--format", "svg"))
+
     def test_graph_text_takes_no_options_of_models(self):
         graph = self.write("g.tir", GELU)
         for arguments in (("--length", "3"), ("--states",), ("--sequence", "single")):

@@ -22,8 +22,24 @@ bool is_drawn(const Node& node) { return node.op != &kParameter && node.op != &k
 std::string title(const Node& node) {
   if (node.op == &kInput) return "input " + node.attrs_as<InputAttrs>().name;
   if (node.op == &kOutput) return "output " + node.attrs_as<OutputAttrs>().name;
-  if (node.op == &kGroup) return node.attrs_as<GroupAttrs>().label;
-  return std::string(node.op->name);
+  const std::string label = node.op == &kGroup ? node.attrs_as<GroupAttrs>().label : "";
+  return label.empty() ? std::string(node.op->name) : label;
+}
+
+// The ops of a group's body in order, and those of groups inside it in parentheses.
+std::string body_text(const Graph& body) {
+  std::string text;
+  for (const Node& node : body.nodes()) {
+    if (!is_drawn(node) || node.op == &kInput || node.op == &kOutput) continue;
+    if (!text.empty()) text += ", ";
+    text += node.op == &kGroup ? title(node) : std::string(node.op->name);
+    if (node.body != nullptr) {
+      text += " (";
+      text += body_text(*node.body);
+      text += ")";
+    }
+  }
+  return text;
 }
 
 // Between quotes in DOT.
@@ -110,7 +126,8 @@ std::string graph_dot(const Graph& graph) {
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& node = graph.node(id);
     if (!is_drawn(node)) continue;
-    text += fmt::format("  n{} [label=\"{}\\n{}\"{}];\n", id, dot_text(title(node)),
+    const std::string body = node.body == nullptr ? "" : dot_text(body_text(*node.body)) + "\\n";
+    text += fmt::format("  n{} [label=\"{}\\n{}{}\"{}];\n", id, dot_text(title(node)), body,
                         node.type.text(), node.op == &kGroup ? " style=bold" : "");
     for (const NodeId operand : node.operands) {
       if (operand == kAbsent || !is_drawn(graph.node(operand))) continue;

@@ -50,8 +50,8 @@ class LegalizingSink : public Sink {
                                          : "; the op is a primitive and cannot be decomposed";
     return {
         "op-not-legal", message, at_,
-        "convert to a dtype the target takes, or use another target; `capra targets` lists what "
-        "each one runs"};
+        "convert to a dtype the target takes, or use another target; 'capra ops' lists what each "
+        "one runs"};
   }
 
   GraphRewriter& rewriter_;

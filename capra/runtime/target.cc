@@ -5,6 +5,7 @@
 #include <cctype>
 #include <utility>
 
+#include "capra/base/nearest_name.h"
 #include "capra/ir/verify.h"
 #include "capra/passes/graph_rewriter.h"
 #include "capra/passes/passes.h"
@@ -62,6 +63,24 @@ bool is_flag(std::string_view flag) {
   const bool blank =
       std::ranges::any_of(flag, [](char c) { return static_cast<unsigned char>(c) <= ' '; });
   return std::isalnum(first) != 0 && !blank;
+}
+
+// What somebody asked of a written program, where there is none.
+Status check_no_program_asked(const Target& target, const WriteOptions& options) {
+  const std::pair<bool, std::string_view> asked[] = {{!options.keep_fused.empty(), "--keep-fused"},
+                                                     {options.constants.has_value(), "--constants"},
+                                                     {!options.without.empty(), "--no-chlo"},
+                                                     {!options.archive.empty(), "--weights"},
+                                                     {!options.flags.empty(), "--flag"},
+                                                     {!options.calibration.empty(), "--calibrate"}};
+  for (const auto& [is_asked, option] : asked) {
+    if (!is_asked) continue;
+    return fail("option-invalid",
+                "the option is about a written program, and target " + std::string(target.name) +
+                    " runs graphs and writes none",
+                std::string(option), "leave it out, or choose a target that writes programs");
+  }
+  return {};
 }
 
 }  // namespace
@@ -126,13 +145,17 @@ Evaluator eager_evaluator(const Target& target, std::shared_ptr<ThreadPool> pool
 }
 
 Result<const Target*> find_target(TargetSet targets, std::string_view name) {
+  std::vector<std::string_view> names;
+  names.reserve(targets.size());
   std::string known;
   for (const Target* target : targets) {
     if (target->name == name) return target;
+    names.push_back(target->name);
     known += (known.empty() ? "" : ", ") + std::string(target->name);
   }
+  const std::string meant = did_you_mean(name, names);
   return fail("target-unknown", "there is no target called '" + std::string(name) + "'", "--target",
-              "targets: " + known);
+              (meant.empty() ? "" : meant + " ") + "targets: " + known);
 }
 
 Result<Graph> approximate_for(const Target& target, Graph graph, std::vector<std::string>* lines) {
@@ -216,6 +239,7 @@ Result<std::unique_ptr<Executable>> compile(const Target& target, Graph graph,
                 "--target", "choose a target that runs, such as cpu");
   }
   if (whole.write == nullptr) {
+    CAPRA_TRY(check_no_program_asked(target, options.program));
     CAPRA_TRY(check_program_passes(whole, {}));
     CAPRA_ASSIGN(graph, optimize(target, std::move(graph), parameters, options));
   }

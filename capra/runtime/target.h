@@ -82,7 +82,7 @@ struct CompileOptions {
   /// Where to write what passes did, or null.
   PassReport* report = nullptr;
   bool verify_each = false;  ///< runs the verifier after each pass
-  /// Of targets that run the programs they write.
+  /// Of targets that run the programs they write; others refuse what is asked here.
   WriteOptions program = {};
   ToolOptions tools = {};
 };
@@ -116,7 +116,8 @@ struct Target {
 /// Targets to choose from, sorted by name.
 using TargetSet = std::span<const Target* const>;
 
-/// The target called `name`; fails with `target-unknown`, which lists the known ones.
+/// The target called `name`; fails with `target-unknown`, which names the nearest and lists the
+/// known ones.
 Result<const Target*> find_target(TargetSet targets, std::string_view name);
 
 /// `target` with each null field taken from its nearest base that has it. Calls made in an eager
@@ -150,7 +151,9 @@ Result<Graph> approximate_for(const Target& target, Graph graph,
 Result<Graph> optimize(const Target& target, Graph graph, const Parameters& parameters,
                        const CompileOptions& options = {});
 
-/// `optimize`, where the target does not write programs, then the target's compile.
+/// `optimize`, where the target does not write programs, then the target's compile. Fails with
+/// `target-not-executable` and, where `options.program` asks for what the target has no use for,
+/// with `option-invalid`.
 Result<std::unique_ptr<Executable>> compile(const Target& target, Graph graph,
                                             const Parameters& parameters,
                                             const CompileOptions& options = {});

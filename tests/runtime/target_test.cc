@@ -27,11 +27,16 @@ TEST(Targets, AreSortedAndFoundByName) {
     ASSERT_TRUE(found.ok());
     EXPECT_EQ(*found, target);
   }
-  const auto none = find_target(all_targets(), "gpu");
+  const auto none = find_target(all_targets(), "abacus");
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().code, "target-unknown");
   EXPECT_NE(none.error().help.find("cpu"), std::string::npos);
   EXPECT_NE(none.error().help.find("interp"), std::string::npos);
+  EXPECT_EQ(none.error().help.find("did you mean"), std::string::npos);
+  const auto near = find_target(all_targets(), "cpuu");
+  ASSERT_FALSE(near.ok());
+  EXPECT_TRUE(near.error().help.starts_with("did you mean 'cpu'? targets: cpu, "))
+      << near.error().help;
 }
 
 Graph absolute_sum() {
@@ -110,6 +115,26 @@ TEST(Targets, OneThatOnlyWritesIsNotRun) {
   const auto executable = compile(target, absolute_sum(), {});
   ASSERT_FALSE(executable.ok());
   EXPECT_EQ(executable.error().code, "target-not-executable");
+}
+
+TEST(Targets, OneThatWritesNothingRefusesWhatIsAskedOfAProgram) {
+  const std::pair<WriteOptions, std::string_view> cases[] = {
+      {{.keep_fused = {"gelu"}}, "--keep-fused"},
+      {{.constants = ConstantPlacement{}}, "--constants"},
+      {{.without = {"chlo"}}, "--no-chlo"},
+      {{.archive = "irpa"}, "--weights"},
+      {{.flags = {"--fast"}}, "--flag"},
+      {{.calibration = "/nonexistent"}, "--calibrate"}};
+  for (const auto& [asked, option] : cases) {
+    for (const std::string_view name : {"cpu", "interp"}) {
+      const Target& target = **find_target(all_targets(), name);
+      const auto refused = compile(target, absolute_sum(), {}, {.program = asked});
+      ASSERT_FALSE(refused.ok()) << name << " " << option;
+      EXPECT_EQ(refused.error().code, "option-invalid");
+      EXPECT_EQ(refused.error().at, option);
+      EXPECT_NE(refused.error().message.find(name), std::string::npos) << refused.error().message;
+    }
+  }
 }
 
 // An op that no table names: it decomposes, or it is refused by name.

@@ -166,6 +166,7 @@ class ExportTest(small_model.SmallModelTest):
         refused(self.graph, "--constants", "elsewhere", error="option-invalid")
         refused(self.graph, "--constants", "threshold:-1", error="option-invalid")
         refused(self.graph, "--length", "4", error="option-invalid")
+        refused(self.graph, "--parameters", self.weights, "--calibrate", self.weights, error="option-invalid")
         # Each would be something else to the compiler than a flag of its own.
         for flag in ("--", "-", "-o", "--=1", "x.mlir", "@file", "--x=a b", "--x=\n", "--\x1b[2J"):
             refused(self.graph, "--parameters", self.weights, "--flag=" + flag, error="option-invalid")

@@ -246,11 +246,13 @@ class Ga2TargetTest(driver.DriverTest):
         self.assertIn("levels", bounds["matmul"]["reason"])
 
     def test_options_that_such_programs_do_not_have(self):
-        _, graph, _ = self.case("section1")
+        _, graph, inputs = self.case("section1")
         export = ("export", graph, "--target", "ga2", "--calibrate", GOLDEN / "section1.json", "--output", self.scratch / "p")
         for option in (("--keep-fused", "softmax"), ("--no-chlo",), ("--weights", "irpa"), ("--constants", "external"),
                        ("--flag=--fast",)):
             self.refused(*export, *option, error="option-invalid")
+        self.refused("run", graph, "--target", "ga2", *inputs, "--calibrate", GOLDEN / "section1.json", "--no-chlo",
+                     error="option-invalid")
         self.refused("export", graph, "--target", "ga2", "--output", self.scratch / "p", error="calibration-missing")
         self.assertFalse((self.scratch / "p").exists())
 

@@ -206,6 +206,15 @@ class RunTest(driver.DriverTest):
         self.refused("run", graph, "--input", f"x={self.scratch / 'none.txt'}", error="file-not-found")
         self.refused("run", graph, "--input", self.INPUT, "--target", "abacus", error="target-unknown")
         self.refused("run", graph, "--input", self.INPUT, "--approximate", "x=y", error="approximation-unknown")
+        self.assertIn("did you mean 'cpu'?", self.refused("run", graph, "--target", "cpuu", error="target-unknown"))
+
+    def test_options_that_a_target_has_no_use_for(self):
+        run = ("run", self.write("g.tir", GELU), "--input", self.INPUT)
+        for target in ("cpu", "interp"):
+            for option in (("--no-chlo",), ("--calibrate", "/nonexistent")):
+                said = self.refused(*run, "--target", target, *option, error="option-invalid")
+                self.assertIn(f"at: {option[0]}\n", said)
+                self.assertIn(f"target {target} ", said)
 
 
 class ListTest(driver.DriverTest):

@@ -114,6 +114,7 @@ class ChipExecutable : public Executable {
 Result<std::unique_ptr<Executable>> compile(const Target& target, const Graph& graph,
                                             const Parameters& parameters,
                                             const capra::CompileOptions& options) {
+  CAPRA_TRY(check_options(target, options.program));
   WriteOptions program = options.program;
   program.verify_each = options.verify_each;
   CAPRA_ASSIGN(CompiledGraph compiled,

@@ -21,21 +21,6 @@ constexpr const char* kMemory = "memory.hex";
 constexpr const char* kLayout = "layout.json";
 constexpr const char* kNetwork = "network.json";
 
-Status check_options(const Target& target, const WriteOptions& options) {
-  const auto unknown = [&](std::string_view option, std::string_view why) {
-    return fail("option-invalid",
-                fmt::format("programs of target {} know no {}: {}", target.name, option, why), {},
-                "leave it out");
-  };
-  if (!options.keep_fused.empty()) return unknown("ops that are kept whole", "units are fixed");
-  if (!options.without.empty()) return unknown("extensions", "there are no others");
-  if (!options.archive.empty() || options.constants->external_from) {
-    return unknown("data beside the program", "weights stand in its memory");
-  }
-  if (!options.flags.empty()) return unknown("compiler flags", "nothing compiles them further");
-  return {};
-}
-
 // External memory before a run, the inputs zeros.
 Result<std::string> memory_text(const Program& program) {
   CAPRA_ASSIGN(const std::vector<uint32_t> words,
@@ -65,6 +50,28 @@ Json layout_json(const Program& program) {
 }
 
 }  // namespace
+
+Status check_options(const Target& target, const WriteOptions& options) {
+  const auto unknown = [&](std::string_view option, std::string_view what, std::string_view why) {
+    return fail("option-invalid",
+                fmt::format("programs of target {} know no {}: {}", target.name, what, why),
+                std::string(option), "leave it out");
+  };
+  if (!options.keep_fused.empty()) {
+    return unknown("--keep-fused", "ops that are kept whole", "units are fixed");
+  }
+  if (!options.without.empty()) return unknown("--no-chlo", "extensions", "there are no others");
+  constexpr std::string_view kBeside = "data beside the program";
+  constexpr std::string_view kInside = "weights stand in its memory";
+  if (!options.archive.empty()) return unknown("--weights", kBeside, kInside);
+  if (options.constants && options.constants->external_from) {
+    return unknown("--constants", kBeside, kInside);
+  }
+  if (!options.flags.empty()) {
+    return unknown("--flag", "compiler flags", "nothing compiles them further");
+  }
+  return {};
+}
 
 Result<WrittenProgram> write(const Target& target, const Graph& graph, const Parameters& parameters,
                              const WriteOptions& options, NewFolder& folder) {

@@ -5,10 +5,13 @@
 
 namespace capra::ga2 {
 
+/// Fails with `option-invalid` for what programs of the chip do not have, whether they are written
+/// or run.
+Status check_options(const Target& target, const WriteOptions& options);
+
 /// `Target::write` of this target and of those that derive from it: the program as words and as a
 /// listing, external memory with the weights, where inputs and outputs lie in it, and the chip's
-/// graph with its samples. Fails as `compile_graph`, and with `option-invalid` for options that
-/// such programs do not have.
+/// graph with its samples. Fails as `check_options` and `compile_graph`.
 Result<WrittenProgram> write(const Target& target, const Graph& graph, const Parameters& parameters,
                              const WriteOptions& options, NewFolder& folder);
 

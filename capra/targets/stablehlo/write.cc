@@ -30,6 +30,15 @@ Result<bool> may_use_chlo(const Target& target, const WriteOptions& options) {
   return options.without.empty();
 }
 
+Status check_no_samples(const Target& target, const WriteOptions& options) {
+  if (options.calibration.empty()) return {};
+  return fail("option-invalid",
+              fmt::format("programs of target {} have the numbers of the graph, which no samples "
+                          "choose",
+                          target.name),
+              "--calibrate", "leave it out");
+}
+
 // The forms of archives, the usual one first.
 struct ArchiveForm {
   std::string_view name;
@@ -94,6 +103,7 @@ std::vector<std::string> run_lines(const Module& module, const std::string& name
 Result<WrittenProgram> write(const Target& target, const Graph& graph, const Parameters& parameters,
                              const WriteOptions& options, NewFolder& folder) {
   WrittenProgram written;
+  CAPRA_TRY(check_no_samples(target, options));
   CAPRA_ASSIGN(const bool chlo, may_use_chlo(target, options));
   CAPRA_ASSIGN(const ArchiveForm form, find_archive_form(options.archive));
   CAPRA_ASSIGN(const Module module, emit(graph, parameters,

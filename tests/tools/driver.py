@@ -60,6 +60,25 @@ def broken_rules(document, schema):
     return done.stdout
 
 
+def closed(rules):
+    """The rules of a schema with no other keys than those that each object names."""
+    if isinstance(rules, list):
+        return [closed(one) for one in rules]
+    if not isinstance(rules, dict):
+        return rules
+    inner = {key: closed(value) for key, value in rules.items()}
+    return {**inner, "additionalProperties": False} if rules.get("type") == "object" else inner
+
+
+def broken_report_rules(report):
+    """The same for a report.json, whose published form allows keys of later versions: here each must be documented."""
+    rules = closed(json.loads((ROOT / "docs" / "report.schema.json").read_text(encoding="utf-8")))
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "schema.json")
+        path.write_text(json.dumps(rules), encoding="utf-8")
+        return broken_rules(report, path)
+
+
 class DriverTest(unittest.TestCase):
     """A scratch folder, and calls of the driver whose outcome is stated."""
 

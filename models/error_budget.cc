@@ -192,7 +192,15 @@ Result<std::vector<Candidate>> legalizations(const Parts& parts) {
                  approximate(parts.exact_graph, std::span(&name, 1), parts.target->name));
     add_legalization(candidates, name, std::move(graph));
   }
-  const auto passes = resolved(*parts.target).optimizer.dag_passes;
+  const TargetOptimizer hooks = resolved(*parts.target).optimizer;
+  const auto on_tape = hooks.tape_passes;
+  for (const TapePass* pass : on_tape == nullptr ? std::span<const TapePass* const>() : on_tape()) {
+    if (pass->effect != NumericEffect::Approximate) continue;
+    PassContext context{.target = parts.target->name};
+    CAPRA_ASSIGN(Tape tape, pass->run(build_tape(parts.exact_graph), context));
+    add_legalization(candidates, std::string(pass->name), build_graph(std::move(tape)));
+  }
+  const auto passes = hooks.dag_passes;
   for (const Pass* pass : passes == nullptr ? PassList() : passes()) {
     if (pass->effect != NumericEffect::Approximate) continue;
     PassContext context{.target = parts.target->name};

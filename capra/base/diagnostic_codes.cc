@@ -7,6 +7,7 @@ namespace capra {
 namespace {
 
 constexpr DiagnosticCode kCodes[] = {
+    {"approximation-unbounded", "an approximating pass did not say how far it may be off; a bug"},
     {"approximation-unknown", "an approximation was asked for that does not exist"},
     {"archive-index-invalid", "the file beside an archive does not say what the archive holds"},
     {"archive-index-missing", "an archive has no file beside it that says what it holds"},

@@ -32,7 +32,8 @@ Result<Graph> approximate(Graph graph, std::span<const std::string> names, std::
       return fail("approximation-unknown", "there is no approximation called '" + name + "'",
                   "--approximate", "known: " + known);
     }
-    CAPRA_ASSIGN(graph, run_passes(graph, {&found->pass, 1}, context));
+    const PipelineOptions options{.list_of = [](const Pass&) { return kAskedFor; }};
+    CAPRA_ASSIGN(graph, run_passes(graph, {&found->pass, 1}, context, options));
   }
   if (report != nullptr) report->append(std::move(context.report));
   return graph;

@@ -80,8 +80,13 @@ Graph legalize(const Graph& graph, const std::string& reason, PassContext& conte
     node.notes.push_back({"legalizedFrom", "gelu(approximate=false)"});
     node.notes.push_back({"maxAbsError", error});
     node.notes.push_back({"reason", reason});
-    context.report.rewrites.push_back({std::string(kName), "gelu-tanh", label,
-                                       forms_note(form_text(graph.node(id)), form_text(node))});
+    context.report.rewrites.push_back(
+        {.pass = std::string(kName),
+         .rule = "gelu-tanh",
+         .node = label,
+         .note = forms_note(form_text(graph.node(id)), form_text(node)),
+         .reason = reason,
+         .max_abs_error = error});
     context.report.lines.push_back(
         fmt::format("GELU_APPROX_LEGALIZED node={}: gelu(approximate=false) -> "
                     "gelu(approximate=true) [{}] maxAbsError={}",

@@ -2,12 +2,28 @@
 #include "capra/passes/graph_rewriter.h"
 
 #include <algorithm>
+#include <iterator>
+#include <span>
 #include <utility>
 
 #include "capra/ir/schedule.h"
 #include "capra/ir/structural_ops.h"
 
 namespace capra {
+namespace {
+
+// Notes of the approximation that the first of `notes` begins; 0: it begins none.
+size_t record_size(std::span<const Note> notes) {
+  constexpr std::string_view kMore[] = {"legalizedTo", "maxAbsError", "maxRelError", "reason"};
+  if (notes.empty() || notes.front().name != "legalizedFrom") return 0;
+  size_t size = 1;
+  while (size < notes.size() && std::ranges::find(kMore, notes[size].name) != std::end(kMore)) {
+    ++size;
+  }
+  return size;
+}
+
+}  // namespace
 
 /// Appends every call to the result graph.
 class GraphRewriter::AppendSink : public Sink {
@@ -61,7 +77,31 @@ void GraphRewriter::adopt(NodeId old, NodeId value) {
 }
 
 void GraphRewriter::keep_notes(NodeId old, NodeId value) {
-  for (const Note& note : source_.node(old).notes) add_note(value, note);
+  const std::span<const Note> notes = source_.node(old).notes;
+  for (size_t first = 0; first < notes.size();) {
+    const size_t size = record_size(notes.subspan(first));
+    if (size == 0) {
+      add_note(value, notes[first]);
+      ++first;
+    } else {
+      add_record(value, notes.subspan(first, size));
+      first += size;
+    }
+  }
+}
+
+void GraphRewriter::add_record(NodeId value, std::span<const Note> record) {
+  std::vector<Note>& notes = result_.node(value).notes;
+  for (size_t first = 0; first < notes.size(); ++first) {
+    const std::span<const Note> rest = std::span<const Note>(notes).subspan(first);
+    if (std::ranges::equal(rest.first(record_size(rest)), record)) return;
+  }
+  notes.insert(notes.end(), record.begin(), record.end());
+}
+
+void GraphRewriter::move_name(NodeId from, NodeId to) {
+  if (from == to || !result_.node(to).name.empty()) return;
+  std::swap(result_.node(from).name, result_.node(to).name);
 }
 
 void GraphRewriter::add_note(NodeId value, const Note& note) {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,11 @@ class GraphRewriter {
   void keep_notes(NodeId old, NodeId value);
   /// Notes it on a node of the result, unless it is there; of hints what the op allows.
   void add_note(NodeId value, const Note& note);
+  /// The notes of one approximation, `legalizedFrom` first: they stay together, and are left out
+  /// where the whole record is there.
+  void add_record(NodeId value, std::span<const Note> record);
+  /// Gives `to`, a node of the result without a name, that of `from`.
+  void move_name(NodeId from, NodeId to);
 
   /// The value that stands for `old` as a tensor, for calls within `splice`.
   Tensor tensor(NodeId old) const;

@@ -7,9 +7,12 @@
 #include "capra/base/number_text.h"
 #include "capra/ir/structural_ops.h"
 #include "capra/ir/text.h"
+#include "capra/passes/rewrite_forms.h"
 
 namespace capra {
 namespace {
+
+constexpr std::string_view kFrom = "legalizedFrom";
 
 std::string text_of(const Note* note) {
   const auto* text = note == nullptr ? nullptr : std::get_if<std::string>(&note->value);
@@ -41,28 +44,52 @@ std::string attrs_text(const Node& node) {
   return std::string(node.op->name) + (text.empty() ? "" : text + ")");
 }
 
-// What runs: as the note says, or the node; one that narrows also says to what.
-std::string now_text(const Graph& graph, const Node& node) {
-  if (const Note* to = find_note(node, "legalizedTo")) return text_of(to);
+const Note* found_in(std::span<const Note> notes, std::string_view name) {
+  const auto found = std::ranges::find(notes, name, &Note::name);
+  return found == notes.end() ? nullptr : &*found;
+}
+
+// What runs: as a note says, or the node; one that narrows also says to what.
+std::string now_text(const Graph& graph, const Node& node, std::span<const Note> notes) {
+  if (const Note* to = found_in(notes, "legalizedTo")) return text_of(to);
   std::string text = attrs_text(node);
-  if (number_of(find_note(node, "maxRelError")) > 0) {
+  if (number_of(found_in(notes, "maxRelError")) > 0) {
     text += " in " + std::string(dtype_name(computed_in(graph, node)));
   }
   return text;
+}
+
+// The notes of each approximation of a node: from one `legalizedFrom` to the next, the first with
+// what stands before it.
+std::vector<std::span<const Note>> records_of(const Node& node) {
+  std::vector<std::span<const Note>> records;
+  const std::span<const Note> notes = node.notes;
+  size_t first = 0;
+  bool is_open = false;
+  for (size_t i = 0; i < notes.size(); ++i) {
+    if (notes[i].name != kFrom) continue;
+    if (is_open) {
+      records.push_back(notes.subspan(first, i - first));
+      first = i;
+    }
+    is_open = true;
+  }
+  if (is_open) records.push_back(notes.subspan(first));
+  return records;
 }
 
 void collect(const Graph& graph, std::vector<Approximation>& found) {
   for (NodeId id = 0; id < graph.size(); ++id) {
     const Node& node = graph.node(id);
     if (node.body != nullptr) collect(*node.body, found);
-    const Note* from = find_note(node, "legalizedFrom");
-    if (from == nullptr) continue;
-    found.push_back({.node = node_label(graph, id),
-                     .legalized_from = text_of(from),
-                     .legalized_to = now_text(graph, node),
-                     .reason = text_of(find_note(node, "reason")),
-                     .max_abs_error = number_of(find_note(node, "maxAbsError")),
-                     .max_rel_error = number_of(find_note(node, "maxRelError"))});
+    for (const std::span<const Note> notes : records_of(node)) {
+      found.push_back({.node = node_label(graph, id),
+                       .legalized_from = text_of(found_in(notes, kFrom)),
+                       .legalized_to = now_text(graph, node, notes),
+                       .reason = text_of(found_in(notes, "reason")),
+                       .max_abs_error = number_of(found_in(notes, "maxAbsError")),
+                       .max_rel_error = number_of(found_in(notes, "maxRelError"))});
+    }
   }
 }
 
@@ -90,6 +117,41 @@ std::vector<Approximation> approximations(const Graph& graph) {
   std::vector<Approximation> found;
   collect(graph, found);
   return found;
+}
+
+std::vector<Approximation> approximations(std::span<const Rewrite> rewrites) {
+  std::vector<Approximation> found;
+  for (const Rewrite& rewrite : rewrites) {
+    if (rewrite.effect != NumericEffect::Approximate) continue;
+    const RewriteForms forms = forms_of(rewrite);
+    found.push_back({.node = rewrite.node,
+                     .legalized_from = std::string(forms.before),
+                     .legalized_to = std::string(forms.after),
+                     .reason = rewrite.reason,
+                     .max_abs_error = rewrite.max_abs_error,
+                     .max_rel_error = rewrite.max_rel_error});
+  }
+  return found;
+}
+
+Status complete_rewrites(PassReport& report, size_t first, const PassChange& change) {
+  const auto unbounded = [&](const std::string& what, const std::string& at) {
+    return fail({"approximation-unbounded", change.pass + ", an approximation, " + what, at,
+                 "state max_abs_error or max_rel_error in the rewrite of each node", true});
+  };
+  const std::span<Rewrite> made = std::span(report.rewrites).subspan(first);
+  if (made.empty() && change.effect == NumericEffect::Approximate) {
+    return unbounded("changed the " + std::string(change.stage) + " and recorded nothing",
+                     change.subject);
+  }
+  for (Rewrite& rewrite : made) {
+    if (!rewrite.effect) rewrite.effect = change.effect;
+    rewrite.list = change.list;
+    const bool bounded = rewrite.max_abs_error > 0 || rewrite.max_rel_error > 0;
+    if (rewrite.effect != NumericEffect::Approximate || bounded) continue;
+    return unbounded("recorded a rewrite without a bound", rewrite.node);
+  }
+  return {};
 }
 
 std::string node_label(const Graph& graph, NodeId id) {

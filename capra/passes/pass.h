@@ -26,15 +26,30 @@ enum class NumericEffect : uint8_t {
 /// `exact`, `meaning`, `approximate`.
 std::string_view numeric_effect_name(NumericEffect effect);
 
-/// One change that a pass made.
+/// The lists of passes on the way to a program, as reports name them.
+inline constexpr std::string_view kAskedFor = "asked for";  ///< by options of the user
+inline constexpr std::string_view kTapePasses = "tape passes";
+inline constexpr std::string_view kCorePasses = "core passes";
+inline constexpr std::string_view kDagPasses = "dag passes";
+inline constexpr std::string_view kLegalizing = "legalize";
+inline constexpr std::string_view kProgramPasses = "program passes";
+
+/// One change that a pass made. An approximation states a bound; the pipeline refuses one that does
+/// not.
 struct Rewrite {
   std::string pass;
   std::string rule;       ///< which identity
   std::string node;       ///< path of the node in the model, or its value in text (`%12`)
   std::string note = {};  ///< what was found and what stands there now
+  /// None: that of the pass. The pipeline fills it in.
+  std::optional<NumericEffect> effect = {};
+  std::string reason = {};     ///< of an approximation
+  double max_abs_error = 0;    ///< of an approximation, as there
+  double max_rel_error = 0;    ///< of an approximation, as there
+  std::string_view list = {};  ///< whose pass it was; the pipeline fills it in
 };
 
-/// An approximation in force: read from the notes of a node.
+/// An approximation in force.
 struct Approximation {
   std::string node;            ///< path of the node in the model, or its value in text
   std::string legalized_from;  ///< `gelu(approximate=false)`
@@ -45,12 +60,16 @@ struct Approximation {
   double max_rel_error = 0;
 };
 
-/// All nodes of a graph, those in groups included, that carry the note `legalizedFrom`.
+/// What the notes of a graph's nodes record, those in groups included: one for each
+/// `legalizedFrom`, with the notes up to the next. A node may have several, oldest first.
 std::vector<Approximation> approximations(const Graph& graph);
+/// What rewrites of effect `approximate` record.
+std::vector<Approximation> approximations(std::span<const Rewrite> rewrites);
 
 /// One run of a pass that changed something.
 struct PassChange {
   std::string_view stage;  ///< `tape`, `graph` or `program`
+  std::string_view list;   ///< `core passes`, ...: each run counts in one
   std::string subject;     ///< name of the graph
   std::string pass;
   NumericEffect effect = NumericEffect::Exact;
@@ -67,6 +86,11 @@ struct PassReport {
 
   void append(PassReport&& later);
 };
+
+/// Fills in what the rewrites from number `first` on leave to the pipeline, after the run that
+/// `change` is about. Fails with `approximation-unbounded` where the pass is an approximation and
+/// one of them states no bound, or there are none.
+Status complete_rewrites(PassReport& report, size_t first, const PassChange& change);
 
 /// Runs one op on data: a target's own executor, so that folding gives the bits of running. An
 /// operand without data is an absent optional one.

@@ -83,13 +83,16 @@ const Pass* find_pass(std::string_view name) {
 
 Result<Graph> run_passes(const Graph& graph, PassList passes, PassContext& context,
                          const PipelineOptions& options) {
-  const PassStage<Graph, Pass> stage{.name = "graph",
-                                     .subject = graph.name(),
-                                     .run = [](const Pass& pass, const Graph& now,
-                                               PassContext& known) { return pass.run(now, known); },
-                                     .verify = [](const Graph& now) { return verify(now); },
-                                     .size = [](const Graph& now) { return int64_t{now.size()}; },
-                                     .after_change = options.after_change};
+  const PassStage<Graph, Pass> stage{
+      .name = "graph",
+      .subject = graph.name(),
+      .run = [](const Pass& pass, const Graph& now,
+                PassContext& known) { return pass.run(now, known); },
+      .verify = [](const Graph& now) { return verify(now); },
+      .size = [](const Graph& now) { return int64_t{now.size()}; },
+      .list_of =
+          [&](const Pass& pass) { return options.list_of ? options.list_of(pass) : kDagPasses; },
+      .after_change = options.after_change};
   return run_to_fixed_point(graph, passes, stage, context, options.verify_each, options.max_rounds);
 }
 

@@ -31,6 +31,8 @@ struct PipelineOptions {
   bool verify_each = false;  ///< runs the verifier on what comes in and after each pass
   /// Called after each pass that changed the graph.
   std::function<void(const Pass& pass, const Graph& graph)> after_change = nullptr;
+  /// Which list a pass belongs to, for reports; null: to the dag passes.
+  std::function<std::string_view(const Pass& pass)> list_of = nullptr;
 };
 
 /// What the passes of one stage work on: a tape, a graph or a program. Their records have a name
@@ -43,12 +45,13 @@ struct PassStage {
       run;
   std::function<Status(const Value& value)> verify;
   std::function<int64_t(const Value& value)> size;
+  std::function<std::string_view(const PassRecord& pass)> list_of;  ///< for reports
   std::function<void(const PassRecord& pass, const Value& value)> after_change = nullptr;
 };
 
 /// Runs the list again and again until no pass changes the value, at most `max_rounds` times (0:
 /// 16, and one for each part of the value). `context.report` grows. Fails with the diagnostic of a
-/// pass, of the verifier, or with `passes-unsettled`.
+/// pass, of the verifier, with `passes-unsettled` or with `approximation-unbounded`.
 template <class Value, class PassRecord>
 Result<Value> run_to_fixed_point(Value value, std::span<const PassRecord* const> passes,
                                  const PassStage<Value, PassRecord>& stage, PassContext& context,
@@ -58,15 +61,18 @@ Result<Value> run_to_fixed_point(Value value, std::span<const PassRecord* const>
   for (int round = 0; round < max_rounds; ++round) {
     bool changed = false;
     for (const PassRecord* pass : passes) {
+      const size_t rewrites = context.report.rewrites.size();
       CAPRA_ASSIGN(Value next, stage.run(*pass, value, context));
       if (next == value) continue;
       changed = true;
       context.report.changes.push_back({.stage = stage.name,
+                                        .list = stage.list_of(*pass),
                                         .subject = stage.subject,
                                         .pass = std::string(pass->name),
                                         .effect = pass->effect,
                                         .before = stage.size(value),
                                         .after = stage.size(next)});
+      CAPRA_TRY(complete_rewrites(context.report, rewrites, context.report.changes.back()));
       value = std::move(next);
       if (verify_each) {
         if (Status sound = stage.verify(value); !sound.ok()) {

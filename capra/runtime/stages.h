@@ -33,6 +33,7 @@ Result<Module> run_program_passes(const Target& target, std::string_view dialect
   CAPRA_TRY(check_program_passes(whole, dialect));
   if (whole.optimizer.program_passes == nullptr) return module;
   stage.name = "program";
+  stage.list_of = [](const ProgramPass&) { return kProgramPasses; };
   stage.run = [](const ProgramPass& pass, const Module& now, PassContext& known) -> Result<Module> {
     Module next = now;
     CAPRA_TRY(pass.run(&next, known));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <utility>
 
 #include "capra/base/nearest_name.h"
@@ -24,13 +25,57 @@ Granularity granularity_of(const Target& target) {
   return target.optimizer.granularity == nullptr ? Granularity() : target.optimizer.granularity();
 }
 
-std::vector<const Pass*> approximating_passes(const Target& whole) {
-  std::vector<const Pass*> passes;
-  if (whole.optimizer.dag_passes == nullptr) return passes;
-  for (const Pass* pass : whole.optimizer.dag_passes()) {
-    if (pass->effect == NumericEffect::Approximate) passes.push_back(pass);
-  }
+// Those of a hook's list that are approximations.
+template <class PassRecord>
+std::vector<const PassRecord*> approximating(std::span<const PassRecord* const> (*hook)()) {
+  std::vector<const PassRecord*> passes;
+  if (hook == nullptr) return passes;
+  std::ranges::copy_if(hook(), std::back_inserter(passes), [](const PassRecord* pass) {
+    return pass->effect == NumericEffect::Approximate;
+  });
   return passes;
+}
+
+Result<Graph> run_on_tape(std::span<const TapePass* const> passes, Graph graph,
+                          PassContext& context, bool verify_each) {
+  graph = inline_groups(std::move(graph), [](const Graph&, NodeId) { return true; });
+  const PassStage<Tape, TapePass> stage{
+      .name = "tape",
+      .subject = graph.name(),
+      .run = [](const TapePass& pass, const Tape& now,
+                PassContext& known) { return pass.run(now, known); },
+      .verify = [](const Tape& now) { return verify(now); },
+      .size = [](const Tape& now) { return static_cast<int64_t>(now.entries.size()); },
+      .list_of = [](const TapePass&) { return kTapePasses; }};
+  CAPRA_ASSIGN(Tape tape,
+               run_to_fixed_point(build_tape(graph), passes, stage, context, verify_each));
+  return build_graph(std::move(tape));
+}
+
+// Which list of the target a pass on graphs belongs to; `legalize` stands alone.
+std::string_view list_of(const Target& whole, const Pass& pass) {
+  if (&pass == &kLegalize) return kLegalizing;
+  if (whole.optimizer.dag_passes == nullptr) return kCorePasses;
+  const PassList own = whole.optimizer.dag_passes();
+  return std::ranges::find(own, &pass) == own.end() ? kCorePasses : kDagPasses;
+}
+
+PipelineOptions with_lists(PipelineOptions options, const Target& whole) {
+  options.list_of = [&whole](const Pass& pass) { return list_of(whole, pass); };
+  return options;
+}
+
+// The approximations of the target alone, with `more` after those on the graph: what that leaves
+// may be approximated too.
+Result<Graph> run_approximations(const Target& whole, Graph graph, PassContext& context,
+                                 const PipelineOptions& options, PassList more = {}) {
+  const auto on_tape = approximating(whole.optimizer.tape_passes);
+  if (!on_tape.empty()) {
+    CAPRA_ASSIGN(graph, run_on_tape(on_tape, std::move(graph), context, options.verify_each));
+  }
+  std::vector<const Pass*> on_graph = approximating(whole.optimizer.dag_passes);
+  on_graph.insert(on_graph.end(), more.begin(), more.end());
+  return run_passes(graph, on_graph, context, with_lists(options, whole));
 }
 
 // The target whose kernels an eager call of `target` runs, or null.
@@ -160,7 +205,7 @@ Result<const Target*> find_target(TargetSet targets, std::string_view name) {
 
 Result<Graph> approximate_for(const Target& target, Graph graph, std::vector<std::string>* lines) {
   PassContext context{.target = target.name};
-  CAPRA_ASSIGN(graph, run_passes(graph, approximating_passes(resolved(target)), context));
+  CAPRA_ASSIGN(graph, run_approximations(resolved(target), std::move(graph), context, {}));
   if (lines != nullptr) {
     lines->insert(lines->end(), context.report.lines.begin(), context.report.lines.end());
   }
@@ -171,23 +216,16 @@ Result<Graph> run_tape_passes(const Target& target, Graph graph, PassContext& co
                               bool verify_each) {
   const Target whole = resolved(target);
   if (whole.optimizer.tape_passes == nullptr) return graph;
-  graph = inline_groups(std::move(graph), [](const Graph&, NodeId) { return true; });
-  const PassStage<Tape, TapePass> stage{
-      .name = "tape",
-      .subject = graph.name(),
-      .run = [](const TapePass& pass, const Tape& now,
-                PassContext& known) { return pass.run(now, known); },
-      .verify = [](const Tape& now) { return verify(now); },
-      .size = [](const Tape& now) { return static_cast<int64_t>(now.entries.size()); }};
-  CAPRA_ASSIGN(Tape tape, run_to_fixed_point(build_tape(graph), whole.optimizer.tape_passes(),
-                                             stage, context, verify_each));
-  return build_graph(std::move(tape));
+  return run_on_tape(whole.optimizer.tape_passes(), std::move(graph), context, verify_each);
 }
 
 Result<Graph> run_graph_passes(const Target& target, const Graph& graph, PassContext& context,
                                const PipelineOptions& options) {
-  CAPRA_ASSIGN(const Graph core, run_passes(graph, core_passes_of(target), context, options));
-  return run_passes(core, graph_passes(resolved(target), context), context, options);
+  const Target whole = resolved(target);
+  PipelineOptions first = options;
+  first.list_of = [](const Pass&) { return kCorePasses; };
+  CAPRA_ASSIGN(const Graph core, run_passes(graph, core_passes_of(target), context, first));
+  return run_passes(core, graph_passes(whole, context), context, with_lists(options, whole));
 }
 
 Status check_program_passes(const Target& target, std::string_view dialect) {
@@ -221,9 +259,9 @@ Result<Graph> optimize(const Target& target, Graph graph, const Parameters& para
     CAPRA_ASSIGN(graph, run_tape_passes(whole, std::move(graph), context, options.verify_each));
     CAPRA_ASSIGN(graph, run_graph_passes(whole, graph, context, pipeline));
   } else {
-    std::vector<const Pass*> passes = approximating_passes(whole);
-    if (whole.table != nullptr) passes.push_back(&kLegalize);
-    CAPRA_ASSIGN(graph, run_passes(graph, passes, context, pipeline));
+    static constexpr const Pass* kLast[] = {&kLegalize};
+    const PassList more = whole.table == nullptr ? PassList() : PassList(kLast);
+    CAPRA_ASSIGN(graph, run_approximations(whole, std::move(graph), context, pipeline, more));
   }
   if (options.report != nullptr) *options.report = std::move(context.report);
   return graph;

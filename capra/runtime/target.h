@@ -140,8 +140,8 @@ Context eager_context(const Target& target, const Parameters* parameters = nullp
 /// null for a target that has none. `pool` null: the calling thread alone.
 Evaluator eager_evaluator(const Target& target, std::shared_ptr<ThreadPool> pool = nullptr);
 
-/// Runs those dag passes of the target that are approximations, as `optimize` does among the
-/// others. Where one graph runs eagerly too they come first, so that both compute the same
+/// Runs those tape and dag passes of the target that are approximations, as `optimize` does among
+/// the others. Where one graph runs eagerly too they come first, so that both compute the same
 /// function. `lines`, if given, receives what was recorded.
 Result<Graph> approximate_for(const Target& target, Graph graph,
                               std::vector<std::string>* lines = nullptr);

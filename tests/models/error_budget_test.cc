@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "capra/ops/convert.h"
+#include "capra/ops/gelu.h"
 #include "capra/ops/linear.h"
 #include "capra/passes/gelu_tanh.h"
 #include "capra/passes/graph_rewriter.h"
@@ -137,6 +138,41 @@ TEST(ErrorBudget, WhatATargetBrings) {
   for (const std::string& name : found.names(BudgetKind::Kernel)) {
     EXPECT_LT(found.part(name).effect, 5e-7) << name;
   }
+}
+
+// The tanh form as a pass on the tape, with the notes and the rewrite that approximations leave.
+Result<Tape> tanh_on_tape(Tape tape, PassContext& context) {
+  for (TapeEntry& entry : tape.entries) {
+    if (entry.op != &kGelu || unpack<GeluAttrs>(entry.attrs).approximate) continue;
+    entry.attrs = pack(GeluAttrs{.approximate = true});
+    entry.notes.push_back({"legalizedFrom", "gelu(approximate=false)"});
+    entry.notes.push_back({"maxAbsError", gelu_tanh_max_abs_error()});
+    entry.notes.push_back({"reason", "its tape has no erf"});
+    context.report.rewrites.push_back({.pass = "tanh-on-tape",
+                                       .rule = "tanh",
+                                       .node = entry.path,
+                                       .max_abs_error = gelu_tanh_max_abs_error()});
+  }
+  return tape;
+}
+
+TEST(ErrorBudget, WhatATargetBringsOnTheTape) {
+  static const Target kTarget{
+      .name = "taped",
+      .summary = "Has no exact GELU.",
+      .base = &cpu::kTarget,
+      .optimizer = {.tape_passes = []() -> std::span<const TapePass* const> {
+        static constexpr TapePass kTanh{.name = "tanh-on-tape",
+                                        .summary = "For a test.",
+                                        .effect = NumericEffect::Approximate,
+                                        .run = tanh_on_tape};
+        static constexpr const TapePass* kList[] = {&kTanh};
+        return kList;
+      }}};
+  const Measured found = measured({.target = "taped", .targets = {&kTarget}});
+  EXPECT_EQ(found.names(BudgetKind::Legalization), Names{"tanh-on-tape"});
+  EXPECT_EQ(found.part("tanh-on-tape").reason, "its tape has no erf");
+  EXPECT_GT(found.part("tanh-on-tape").effect, 1e-5);
 }
 
 // A row with a bound and a reason of its own.

@@ -68,6 +68,39 @@ TEST(Pipeline, SaysWhatChangedAndWhere) {
   EXPECT_EQ(after, std::vector<std::string>{"canonicalize"});
 }
 
+// A report that gave such a rewrite a bound of 0 would call it exact.
+TEST(Pipeline, RefusesAnApproximationWithoutABound) {
+  const Graph graph =
+      parse("graph @main { %x = input : f32[2]\n %y = gelu %x {approximate = false}\n output %y }");
+  const auto refusal = [&](std::vector<Rewrite> rewrites) {
+    const Pass pass{"rough", "For a test.", NumericEffect::Approximate,
+                    [&](const Graph& now, PassContext& context) -> Result<Graph> {
+                      Graph changed = now;
+                      changed.node(1).attrs = pack(GeluAttrs{.approximate = true});
+                      if (!(changed == now)) context.report.rewrites = rewrites;
+                      return changed;
+                    }};
+    const Pass* list[] = {&pass};
+    PassContext context;
+    const Result<Graph> result = run_passes(graph, list, context);
+    if (result.ok()) return std::string();
+    EXPECT_TRUE(result.error().internal);
+    return result.error().code + " at " + result.error().at;
+  };
+  const Rewrite bare{.pass = "rough", .rule = "r", .node = "%y"};
+  Rewrite absolute = bare;
+  absolute.max_abs_error = 0.5;
+  Rewrite relative = bare;
+  relative.max_rel_error = 0.5;
+  Rewrite exact = bare;
+  exact.effect = NumericEffect::Exact;
+  EXPECT_EQ(refusal({}), "approximation-unbounded at main");
+  EXPECT_EQ(refusal({bare}), "approximation-unbounded at %y");
+  EXPECT_EQ(refusal({absolute, bare}), "approximation-unbounded at %y");
+  EXPECT_EQ(refusal({absolute}), "");
+  EXPECT_EQ(refusal({relative, exact}), "");
+}
+
 Result<Graph> flip_gelu(const Graph& graph, PassContext&) {
   Graph flipped = graph;
   for (NodeId id = 0; id < flipped.size(); ++id) {

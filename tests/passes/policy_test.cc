@@ -128,6 +128,52 @@ TEST(DTypePolicy, SettlesAndSaysWhatItNarrows) {
   EXPECT_TRUE(again.report.rewrites.empty());
 }
 
+// Two of one reason, so that their notes share a text; the second round of CSE finds them equal.
+TEST(DTypePolicy, ANodeKeepsTheRecordOfEachApproximation) {
+  const Graph graph = parse(
+      "graph @main { %x = input : f32[4]\n %a = softmax %x\n %b = softmax %x\n %y = add %a %b\n"
+      "output %y }");
+  const Pass first = apply_dtype_policy(policy_of({"softmax=bf16"}), "asked twice: ");
+  const Pass second = apply_dtype_policy(policy_of({"softmax=f16"}), "asked twice: ");
+  PassContext context;
+  const Pass* one[] = {&first};
+  const Pass* two[] = {&second};
+  const Pass* merge[] = {&kCommonSubexpressions, &kDeadCode};
+  Graph now = run_passes(graph, one, context).value_or_throw();
+  now = run_passes(now, two, context).value_or_throw();
+  const std::vector<Approximation> four = approximations(now);
+  ASSERT_EQ(four.size(), 4U);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(four[i].node, i < 2 ? "%a" : "%b");
+    EXPECT_EQ(four[i].legalized_from, i % 2 == 0 ? "softmax in f32" : "softmax in bf16");
+    EXPECT_EQ(four[i].max_rel_error, i % 2 == 0 ? 0x1p-8 : 0x1p-11);
+    EXPECT_EQ(four[i].reason,
+              i % 2 == 0 ? "asked twice: softmax=bf16" : "asked twice: softmax=f16");
+  }
+  const std::vector<Approximation> told = approximations(context.report.rewrites);
+  ASSERT_EQ(told.size(), 4U);
+  EXPECT_EQ(told[0].node, "%a");
+  EXPECT_EQ(told[3].max_rel_error, 0x1p-11);
+  // Equal nodes with equal records become one node with each record once.
+  EXPECT_EQ(approximations(run_passes(now, merge, context).value_or_throw()).size(), 2U);
+}
+
+// Records that share a note are whole where nodes become one.
+TEST(DTypePolicy, RecordsThatShareANoteStayWhole) {
+  const Graph graph = parse(
+      "graph @main { %x = input : f32[4]\n"
+      "%a = tanh %x !{legalizedFrom = \"p\", maxAbsError = 0.5, reason = \"why\"}\n"
+      "%b = tanh %x !{legalizedFrom = \"q\", maxAbsError = 0.25, reason = \"why\"}\n"
+      "%y = add %a %b\n output %y }");
+  PassContext context;
+  const Graph merged = kCommonSubexpressions.run(graph, context).value_or_throw();
+  const std::vector<Approximation> both = approximations(merged);
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(both[0].reason, "why");
+  EXPECT_EQ(both[1].reason, "why");
+  EXPECT_EQ(both[1].max_abs_error, 0.25);
+}
+
 TEST(DTypePolicy, WideningIsNoApproximation) {
   const Graph graph = parse("graph @main { %x = input : bf16[4]\n %y = softmax %x\n output %y }");
   PassContext context;

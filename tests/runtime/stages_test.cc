@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "capra/ir/text.h"
 #include "capra/ir/verify.h"
 #include "capra/ops/abs.h"
 #include "capra/ops/all_ops.h"
 #include "capra/ops/exp.h"
 #include "capra/ops/neg.h"
+#include "capra/passes/passes.h"
 #include "capra/targets/cpu/target.h"
 
 namespace capra {
@@ -107,6 +110,80 @@ TEST(TapePasses, ThatNeverSettleAreABug) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, "passes-unsettled");
   EXPECT_NE(refused.error().message.find("changed the tape"), std::string::npos);
+}
+
+int count(const Graph& graph, const OpDef& op) {
+  return static_cast<int>(std::ranges::count(graph.nodes(), &op, &Node::op));
+}
+
+// Another function in the place of abs: what runs eagerly, op by op and optimized is the same.
+TEST(TapePasses, ThatApproximateRunOnEveryRoad) {
+  Target target = with_tape_passes([]() -> std::span<const TapePass* const> {
+    static constexpr TapePass kApproximation{
+        .name = "abs-is-exp",
+        .summary = "For a test.",
+        .effect = NumericEffect::Approximate,
+        .run = [](Tape tape, PassContext& context) {
+          context.report.rewrites.push_back(
+              {.pass = "abs-is-exp", .rule = "exp", .node = "%a", .max_abs_error = 1});
+          return first_abs_to_exp(std::move(tape), context);
+        }};
+    static constexpr TapePass kExact{
+        .name = "exact", .summary = "For a test.", .run = [](Tape tape, PassContext&) {
+          for (TapeEntry& entry : tape.entries) entry.path = "changed";
+          return Result<Tape>(std::move(tape));
+        }};
+    static constexpr const TapePass* kList[] = {&kApproximation, &kExact};
+    return kList;
+  });
+  const Graph graph = parsed(
+      " %a = neg %x\n %b = abs %a\n %c = neg %a\n %d = abs %c\n"
+      " %y = add %b %d");
+  const Graph eager = approximate_for(target, graph).value_or_throw();
+  const Graph plain = optimize(target, graph, {}, {.optimize = false}).value_or_throw();
+  const Graph optimized = optimize(target, graph, {}).value_or_throw();
+  for (const Graph* one : {&eager, &plain, &optimized}) {
+    EXPECT_EQ(count(*one, kAbs), 0) << print_graph(*one);
+    EXPECT_EQ(count(*one, kExp), 2) << print_graph(*one);
+  }
+  // The other passes of the list are for optimized graphs.
+  EXPECT_EQ(eager.node(1).path, "");
+  EXPECT_EQ(plain.node(1).path, "");
+  EXPECT_EQ(optimized.node(1).path, "changed");
+  // Without a pass that approximates groups stay as they are.
+  const Graph grouped = parsed(
+      " %y = group %x {label = \"g\"} : f32[4] body @g { %p = input : f32[4]\n"
+      "%s = neg %p\n output %s {name = \"r\"} }");
+  target.optimizer.tape_passes = tape_list<first_abs_to_exp>;
+  EXPECT_EQ(approximate_for(target, grouped).value_or_throw(), grouped);
+}
+
+// A pass may stand in the core passes and in the target's own list: each run counts where it was.
+TEST(Stages, EachRunOfAPassIsInOneList) {
+  Target target = cpu::kTarget;
+  target.optimizer.dag_passes = [] {
+    static const Pass kSpell{
+        "spell", "For a test.", NumericEffect::Exact, [](const Graph& graph, PassContext& context) {
+          if (count(graph, kExp) == 0) return Result<Graph>(graph);
+          context.report.rewrites.push_back({.pass = "spell", .rule = "again", .node = "%y"});
+          return Result<Graph>(parsed(" %a = neg %x\n %b = neg %a\n %y = sqrt %b"));
+        }};
+    static const Pass* const kList[] = {&kSpell, &kCanonicalize, &kLegalize};
+    return PassList(kList);
+  };
+  PassReport report;
+  const Graph graph = parsed(" %a = neg %x\n %b = neg %a\n %y = exp %b");
+  ASSERT_TRUE(optimize(target, graph, {}, {.report = &report}).ok());
+  using Names = std::vector<std::pair<std::string, std::string_view>>;
+  Names changes;
+  for (const PassChange& one : report.changes) changes.emplace_back(one.pass, one.list);
+  EXPECT_EQ(
+      changes,
+      (Names{{"canonicalize", kCorePasses}, {"spell", kDagPasses}, {"canonicalize", kDagPasses}}));
+  Names rewrites;
+  for (const Rewrite& one : report.rewrites) rewrites.emplace_back(one.pass, one.list);
+  EXPECT_EQ(rewrites, changes);
+  for (const Rewrite& one : report.rewrites) EXPECT_EQ(one.effect, NumericEffect::Exact);
 }
 
 TEST(Verify, ATapeOfWhatCannotBeAGraph) {

@@ -19,6 +19,22 @@ LINEAR = """graph @f {
 """
 
 
+GELU = """graph @f {
+  %x = input {name = "x"} : f32[n, 4]
+  %y = gelu %x {approximate = false}
+  output %y {name = "y"}
+}
+"""
+TWO_GELU = """graph @f {
+  %x = input {name = "x"} : f32[n, 4]
+  %a = gelu %x {approximate = false} @ "act"
+  %b = neg %a
+  %y = gelu %b {approximate = false} @ "act"
+  output %y {name = "y"}
+}
+"""
+
+
 class ExportTest(small_model.SmallModelTest):
     needs_tokenizer = False
 
@@ -33,8 +49,14 @@ class ExportTest(small_model.SmallModelTest):
     def export(self, *arguments):
         report = self.document("export", *arguments, "--output", self.program)
         self.assertEqual(report, json.loads((self.program / "report.json").read_text(encoding="utf-8")))
-        self.assertEqual(driver.broken_rules(report, driver.ROOT / "docs" / "report.schema.json"), "")
+        self.assertEqual(driver.broken_report_rules(report), "")
         self.assertEqual([row for row in report["rewrites"] if not row["before"] or not row["after"]], [])
+        # An approximation without a bound would read as exact; each run and each rewrite is told in one stage.
+        self.assertEqual([row for row in report["rewrites"]
+                          if row["effect"] == "approximate" and row["max_abs"] + row["max_rel"] <= 0], [])
+        passes = [row for stage in report["stages"] for row in stage["passes"]]
+        self.assertEqual(sum(row["changes"] for row in passes), len(report["passes"]))
+        self.assertEqual(sum(row["rewrites"] for row in passes), len(report["rewrites"]))
         listed = {artifact["file"]: artifact for artifact in report["artifacts"]}
         self.assertEqual({path.name for path in self.program.iterdir()}, {*listed, "report.html", "report.json"})
         for name, artifact in listed.items():
@@ -112,6 +134,47 @@ class ExportTest(small_model.SmallModelTest):
         ran = self.run_driver("export", self.graph, "--parameters", self.weights, "--dtype-policy", "linear=bf16",
                              "--output", self.scratch / "said")
         self.assertIn("note: DTYPE_POLICY_NARROWED node=%y: linear in f32 -> in bf16", ran.stderr)
+
+    def rows_of_approximations(self, text, *arguments):
+        """The approximations of a report, and the rewrites of that effect."""
+        report, _ = self.export(self.write("g.tir", text), *arguments)
+        return ([(row["node"], row["from"], row["to"], row["reason"], row["max_abs_error"], row.get("max_rel_error", 0))
+                 for row in report["approximations"]],
+                [(row["node"], row["before"], row["after"], row["max_abs"], row["max_rel"])
+                 for row in report["rewrites"] if row["effect"] == "approximate"])
+
+    def test_every_approximation_of_a_node_has_its_bound(self):
+        found, rewrites = self.rows_of_approximations(GELU, "--approximate", "gelu=tanh", "--dtype-policy", "gelu=bf16")
+        exact, tanh = "gelu(approximate=false)", "gelu(approximate=true)"
+        self.assertEqual(found, [
+            ("%y", exact, tanh, "asked for by --approximate gelu=tanh", 4.8e-4, 0),
+            ("%y", "gelu in f32", tanh + " in bf16", "asked for by --dtype-policy gelu=bf16", 0, 2**-8)])
+        self.assertEqual(rewrites, [("%y", exact, tanh, 4.8e-4, 0), ("%y", "gelu in f32", "gelu in bf16", 0, 2**-8)])
+
+    def test_a_node_without_a_path_keeps_its_name(self):
+        found, rewrites = self.rows_of_approximations(GELU, "--dtype-policy", "gelu=bf16")
+        self.assertEqual([row[0] for row in found], ["%y"])
+        self.assertEqual(rewrites, [("%y", "gelu in f32", "gelu in bf16", 0, 2**-8)])
+
+    def test_nodes_of_one_path_are_each_told(self):
+        found, rewrites = self.rows_of_approximations(TWO_GELU, "--approximate", "gelu=tanh")
+        self.assertEqual([row[0] for row in found], ["act", "act"])
+        self.assertEqual([row[0] for row in rewrites], ["act", "act"])
+
+    def test_widening_is_no_approximation(self):
+        report, _ = self.export(self.write("g.tir", GELU), "--dtype-policy", "gelu=f64")
+        self.assertEqual(report["approximations"], [])
+        row, = (row for row in report["rewrites"] if row["rule"] == "widened")
+        self.assertEqual((row["before"], row["after"], row["effect"]), ("gelu in f32", "gelu in f64", "meaning"))
+        self.assertGreater(row["max_abs"] + row["max_ulp"], 0)
+
+    def test_a_key_that_is_not_documented_breaks_the_rules(self):
+        report, _ = self.export(self.write("g.tir", GELU), "--approximate", "gelu=tanh")
+        for place in (report, report["stages"][0], report["rewrites"][0], report["budget"], report["artifacts"][0],
+                      report["approximations"][0], report["inputs"][0], report["passes"][0]):
+            place["undocumented"] = 1
+            self.assertIn("undocumented", driver.broken_report_rules(report))
+            del place["undocumented"]
 
     def test_schedule_hints_are_in_the_module(self):
         report, text = self.export(self.model, "--schedule", "attention=heads+batch")

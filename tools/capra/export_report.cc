@@ -106,16 +106,21 @@ class Stages {
   void add(std::string_view name, std::string detail) {
     rows_.push(stage_json(name, kRan, std::move(detail)));
   }
+  // Each run of a pass counts in the list that ran it: a pass may stand in several.
   template <class List>
   void add_passes(std::string_view name, const List& passes) {
     Json rows = Json::array();
     int64_t changes = 0;
     for (const auto* pass : passes) {
-      const int64_t own = std::ranges::count(report_.changes, pass->name, &PassChange::pass);
+      const auto counted = [&](const auto& one) {
+        return one.pass == pass->name && one.list == name;
+      };
+      const int64_t own = std::ranges::count_if(report_.changes, counted);
       Json row = Json::object();
       row.set("pass", pass->name).set("summary", pass->summary);
       row.set("effect", numeric_effect_name(pass->effect));
-      rows.push(row.set("changes", own).set("rewrites", rewrites(report_, pass->name)));
+      row.set("changes", own);
+      rows.push(row.set("rewrites", int64_t{std::ranges::count_if(report_.rewrites, counted)}));
       changes += own;
     }
     std::string detail;
@@ -134,17 +139,15 @@ class Stages {
       Json row = Json::object();
       row.set("pass", change.pass).set("summary", "asked for by an option");
       row.set("effect", numeric_effect_name(change.effect));
-      rows.push(row.set("changes", changes).set("rewrites", rewrites(asked, change.pass)));
+      row.set("changes", changes);
+      rows.push(row.set("rewrites",
+                        int64_t{std::ranges::count(asked.rewrites, change.pass, &Rewrite::pass)}));
     }
     rows_.push(stage_json(name, kRan, "", std::move(rows)));
   }
   Json take_json() { return std::move(rows_); }
 
  private:
-  static int64_t rewrites(const PassReport& report, std::string_view pass) {
-    return std::ranges::count(report.rewrites, pass, &Rewrite::pass);
-  }
-
   const PassReport& report_;
   Json rows_ = Json::array();
 };
@@ -159,17 +162,17 @@ Json stages_json(const ExportFacts& facts) {
   const TargetOptimizer hooks = resolved(facts.target).optimizer;
   Stages stages(facts.written.passes);
   stages.add("trace", fmt::format("{} nodes", facts.graph.size()));
-  if (!facts.asked.changes.empty()) stages.add_changes("asked for", facts.asked);
-  stages.add_passes("tape passes", list_of(hooks.tape_passes));
-  stages.add_passes("core passes", core_passes_of(facts.target));
+  if (!facts.asked.changes.empty()) stages.add_changes(kAskedFor, facts.asked);
+  stages.add_passes(kTapePasses, list_of(hooks.tape_passes));
+  stages.add_passes(kCorePasses, core_passes_of(facts.target));
   std::vector<const Pass*> own;
   std::ranges::copy_if(list_of(hooks.dag_passes), std::back_inserter(own),
                        [](const Pass* pass) { return pass != &kLegalize; });
-  stages.add_passes("dag passes", own);
-  stages.add_passes("legalize", std::array{&kLegalize});
+  stages.add_passes(kDagPasses, own);
+  stages.add_passes(kLegalizing, std::array{&kLegalize});
   stages.add("emit", fmt::format("{} kept whole, {} parameters beside the program",
                                  facts.written.kept.size(), facts.written.parameters.size()));
-  stages.add_passes("program passes", list_of(hooks.program_passes));
+  stages.add_passes(kProgramPasses, list_of(hooks.program_passes));
   stages.add("print", facts.folder.files().front().name);
   return stages.take_json();
 }
@@ -193,29 +196,18 @@ Bound bound_of(const OpDef& op, const OpTable* table) {
   return {op.accuracy, {}};
 }
 
-// Of the pass that made the rewrite.
-NumericEffect effect_of(const PassReport& report, const Rewrite& rewrite) {
-  const auto change = std::ranges::find(report.changes, rewrite.pass, &PassChange::pass);
-  return change == report.changes.end() ? NumericEffect::Exact : change->effect;
-}
-
 // One row of rewrites_json with the effect and the bound: that of the op which is computed
-// otherwise or made of other ops, or what an approximating pass recorded on the node.
-Json bounded_rewrite(const Rewrite& rewrite, NumericEffect effect, const WrittenProgram& written,
-                     const OpTable* table) {
-  double max_abs = 0;
-  double max_rel = 0;
+// otherwise or made of other ops, or what the approximation states.
+Json bounded_rewrite(const Rewrite& rewrite, const OpTable* table) {
+  const NumericEffect effect = rewrite.effect.value_or(NumericEffect::Exact);
+  double max_abs = rewrite.max_abs_error;
+  const double max_rel = rewrite.max_rel_error;
   double max_ulp = 0;
-  const RewriteForms forms = forms_of(rewrite);
-  if (effect == NumericEffect::Approximate) {
-    for (const Approximation& one : written.approximations) {
-      if (one.node != rewrite.node || one.legalized_from != forms.before) continue;
-      max_abs = one.max_abs_error;
-      max_rel = one.max_rel_error;
-    }
-  } else if (effect == NumericEffect::Meaning) {
-    const std::string_view form = forms.before;
-    if (const OpDef* op = find_op(all_ops(), form.substr(0, form.find('(')))) {
+  CAPRA_CHECK(effect != NumericEffect::Approximate || max_abs > 0 || max_rel > 0);
+  if (effect == NumericEffect::Meaning) {
+    // `gelu(approximate=false)`, `softmax in f32`.
+    const std::string_view form = forms_of(rewrite).before;
+    if (const OpDef* op = find_op(all_ops(), form.substr(0, form.find_first_of("( ")))) {
       const Accuracy accuracy = bound_of(*op, table).accuracy;
       max_abs = accuracy.max_abs;
       max_ulp = accuracy.max_ulp;
@@ -230,7 +222,7 @@ Json bounded_rewrites(const ExportFacts& facts, const OpTable* table) {
   Json rows = Json::array();
   for (const PassReport* report : {&facts.asked, &facts.written.passes}) {
     for (const Rewrite& rewrite : report->rewrites) {
-      rows.push(bounded_rewrite(rewrite, effect_of(*report, rewrite), facts.written, table));
+      rows.push(bounded_rewrite(rewrite, table));
     }
   }
   return rows;

@@ -19,7 +19,8 @@ Result<Graph> apply_policies(Graph graph, const PolicyOptions& options, std::str
   const Pass schedule_pass = annotate_schedule(std::move(hints));
   const Pass* const passes[] = {&dtype_pass, &schedule_pass};
   PassContext context{.target = target, .report = std::move(report)};
-  CAPRA_ASSIGN(graph, run_passes(graph, passes, context));
+  const PipelineOptions pipeline{.list_of = [](const Pass&) { return kAskedFor; }};
+  CAPRA_ASSIGN(graph, run_passes(graph, passes, context, pipeline));
   report = std::move(context.report);
   return graph;
 }

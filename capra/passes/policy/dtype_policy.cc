@@ -194,6 +194,8 @@ class PolicyRun {
       computed = result.value();
       return result.dtype() == node.type.dtype ? result : convert(result, node.type.dtype);
     });
+    // The op keeps its name; a conversion of its result is a new value.
+    rewriter.move_name(rewriter.mapped(id), computed);
     rewriter.keep_notes(id, computed);
     std::string from;
     bool narrows = false;
@@ -203,13 +205,19 @@ class PolicyRun {
     }
     const std::string to(dtype_name(wanted.dtype));
     const std::string op(node.op->name);
-    context_.report.rewrites.push_back({std::string(kName), narrows ? "narrowed" : "widened", label,
-                                        forms_note(op + " in " + from, op + " in " + to)});
+    const double error = narrows ? rounding_error(wanted.dtype) : 0;
+    context_.report.rewrites.push_back(
+        {.pass = std::string(kName),
+         .rule = narrows ? "narrowed" : "widened",
+         .node = label,
+         .note = forms_note(op + " in " + from, op + " in " + to),
+         .effect = narrows ? NumericEffect::Approximate : NumericEffect::Meaning,
+         .reason = narrows ? wanted.reason : "",
+         .max_rel_error = error});
     if (!narrows) return;
-    const double error = rounding_error(wanted.dtype);
-    rewriter.add_note(computed, {"legalizedFrom", op + " in " + from});
-    rewriter.add_note(computed, {"maxRelError", error});
-    rewriter.add_note(computed, {"reason", wanted.reason});
+    const Note notes[] = {
+        {"legalizedFrom", op + " in " + from}, {"maxRelError", error}, {"reason", wanted.reason}};
+    rewriter.add_record(computed, notes);
     context_.report.lines.push_back(
         fmt::format("DTYPE_POLICY_NARROWED node={}: {} in {} -> in {} [{}] maxRelError={}", label,
                     op, from, to, wanted.reason, exponent_text(error)));

@@ -165,10 +165,10 @@ class Emitter {
 
   Result<Module> run(const Graph& graph) {
     CAPRA_TRY(check_program_passes(target_, kDialect));
+    note_approximations(approximations(graph));
     PassContext context = context_with(granularity_);
     CAPRA_ASSIGN(Graph taped, run_tape_passes(target_, graph, context, options_.verify_each));
     take_report(std::move(context.report));
-    note_approximations(taped);
     CAPRA_ASSIGN(schedule_, schedule_attribute(taped));
     CAPRA_ASSIGN(const Graph legal, legalized(std::move(taped), granularity_));
     is_scheduled_ = true;
@@ -196,13 +196,15 @@ class Emitter {
         .subject = entry.name,
         .run = nullptr,
         .verify = verify,
-        .size = [](const Module& now) {
-          int64_t operations = 0;
-          for (const Function& function : now.functions) {
-            operations += static_cast<int64_t>(function.operations.size());
-          }
-          return operations;
-        }};
+        .size =
+            [](const Module& now) {
+              int64_t operations = 0;
+              for (const Function& function : now.functions) {
+                operations += static_cast<int64_t>(function.operations.size());
+              }
+              return operations;
+            },
+        .list_of = nullptr};
     try {
       CAPRA_ASSIGN(Module changed, run_program_passes(target_, kDialect, std::move(module), stage,
                                                       context, options_.verify_each));
@@ -223,19 +225,15 @@ class Emitter {
   }
 
   void take_report(PassReport&& from) const {
+    note_approximations(approximations(from.rewrites));
     if (options_.report != nullptr) options_.report->append(std::move(from));
   }
 
-  // A decomposition takes the place of a node with its notes, so these are read on the way.
-  void note_approximations(const Graph& graph) const {
+  // Those of the graph that was given are on its nodes; of those made on the way the report tells,
+  // because what becomes of the nodes is not known.
+  void note_approximations(std::vector<Approximation> made) const {
     if (options_.approximations == nullptr) return;
-    std::vector<Approximation>& known = *options_.approximations;
-    for (Approximation& one : approximations(graph)) {
-      const bool is_known = std::ranges::any_of(known, [&](const Approximation& other) {
-        return other.node == one.node && other.legalized_from == one.legalized_from;
-      });
-      if (!is_known) known.push_back(std::move(one));
-    }
+    std::ranges::move(made, std::back_inserter(*options_.approximations));
   }
 
   // Hints that a pass of the target gives. Those of the first time are of whole ops; later the
@@ -257,7 +255,6 @@ class Emitter {
         context,
         {.verify_each = options_.verify_each,
          .after_change = [this, &scheduled](const Pass& pass, const Graph& now) {
-           if (pass.effect == NumericEffect::Approximate) note_approximations(now);
            if (scheduled.ok()) scheduled = take_schedule(pass, now);
          }});
     if (legal.ok() && !scheduled.ok()) return fail(scheduled.error());

@@ -102,7 +102,8 @@ Status run_passes_on_program(const Target& target, const std::string& name, bool
       .subject = name,
       .run = nullptr,
       .verify = [&](const Instructions& now) { return check_program(now, program.external_words); },
-      .size = [](const Instructions& now) { return static_cast<int64_t>(now.size()); }};
+      .size = [](const Instructions& now) { return static_cast<int64_t>(now.size()); },
+      .list_of = nullptr};
   CAPRA_ASSIGN(program.instructions, run_program_passes(target, kDialect, program.instructions,
                                                         stage, context, verify_each));
   return check_program(program.instructions, program.external_words);

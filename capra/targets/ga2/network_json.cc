@@ -2,9 +2,12 @@
 #include "capra/targets/ga2/network_json.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "capra/base/number_text.h"
@@ -15,6 +18,18 @@ namespace {
 Failure malformed(const std::string& at, std::string message) {
   return fail("network-document", std::move(message), at,
               "docs/ga2.md has the form of the document");
+}
+
+using Keys = std::vector<std::string_view>;
+
+// A key that nothing reads says something that would not be done.
+Status check_keys(const Json& object, const Keys& known, const std::string& at) {
+  for (const auto& [key, value] : object.members()) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    return fail("network-document", "there is a member " + key + ", which nothing reads", at,
+                fmt::format("those that are read: {}", fmt::join(known, ", ")));
+  }
+  return {};
 }
 
 // One JSON object and where it is, for messages.
@@ -87,19 +102,15 @@ using Operands = std::array<NodeIndex, count>;
 
 template <size_t count>
 Result<Operands<count>> read_operands(const Entry& entry) {
+  constexpr std::array<std::string_view, 2> kNames = {"a", "b"};
   Operands<count> operands{};
-  const Json* list = entry.json.find("ins");
-  if (list == nullptr) {
-    constexpr std::array<std::string_view, 2> kNames = {"a", "b"};
+  if (entry.json.find("call") != nullptr) {
     for (size_t i = 0; i < count; ++i) {
       CAPRA_ASSIGN(operands[i], entry.integer(kNames[i]));
     }
     return operands;
   }
-  if (list->items().size() != count) {
-    return malformed(entry.at, "ins has " + number_text(list->items().size()) +
-                                   " entries, needed " + number_text(count));
-  }
+  CAPRA_ASSIGN(const Json* list, entry.member("ins"));
   for (size_t i = 0; i < count; ++i) {
     const std::optional<int64_t> operand = list->items()[i].as_i64();
     if (!operand) return malformed(entry.at, "ins has an entry that is no integer");
@@ -165,25 +176,49 @@ struct Spelling {
   std::string_view op;
   std::string_view call;
   AddNode add;
+  size_t operands;
+  std::array<std::string_view, 3> own_keys = {};  // beside those of every op; the rest empty
 };
 
 constexpr Spelling kSpellings[] = {
-    {"input", "input", add_input},
-    {"weight", "weight", add_weight},
-    {"matmul", "matmul", add_matmul},
-    {"softmax", "softmax", add_unary<&Network::softmax>},
-    {"add", "add", add_binary<&Network::add>},
-    {"relu", "relu", add_unary<&Network::relu>},
-    {"concat", "concat_rows", add_binary<&Network::concat_rows>},
-    {"slice", "slice_rows", add_slice},
-    {"argmax", "argmax", add_unary<&Network::argmax>},
-    {"output", "output", add_output},
+    {"input", "input", add_input, 0, {"name", "shape"}},
+    {"weight", "weight", add_weight, 0, {"name", "array", "bits"}},
+    {"matmul", "matmul", add_matmul, 2, {"transpose_b", "scale"}},
+    {"softmax", "softmax", add_unary<&Network::softmax>, 1},
+    {"add", "add", add_binary<&Network::add>, 2},
+    {"relu", "relu", add_unary<&Network::relu>, 1},
+    {"concat", "concat_rows", add_binary<&Network::concat_rows>, 2},
+    {"slice", "slice_rows", add_slice, 1, {"start", "count"}},
+    {"argmax", "argmax", add_unary<&Network::argmax>, 1},
+    {"output", "output", add_output, 1, {"name"}},
 };
+
+// A node has its place, operands and shape, a call what it is called with.
+Keys keys_of(const Spelling& spelling, bool is_call) {
+  Keys keys = is_call ? Keys{"call", "a", "b"} : Keys{"op", "id", "ins", "shape"};
+  if (is_call) keys.resize(1 + spelling.operands);
+  std::ranges::copy_if(spelling.own_keys, std::back_inserter(keys), [&](std::string_view key) {
+    return !key.empty() && std::ranges::find(keys, key) == keys.end();
+  });
+  keys.emplace_back("tag");
+  return keys;
+}
+
+Status check_operand_count(const Entry& entry, size_t needed) {
+  const Json* list = entry.json.find("ins");
+  if (list == nullptr || (list->is_array() && list->items().size() == needed)) return {};
+  return malformed(entry.at,
+                   list->is_array()
+                       ? fmt::format("ins has {} entries, needed {}", list->items().size(), needed)
+                       : fmt::format("ins is {}, needed a list", list->kind_text()));
+}
 
 Status add_entry(Network& network, const Entry& entry, bool is_call) {
   CAPRA_ASSIGN(const std::string name, entry.string(is_call ? "call" : "op"));
   for (const Spelling& spelling : kSpellings) {
     if ((is_call ? spelling.call : spelling.op) != name) continue;
+    CAPRA_TRY(check_keys(entry.json, keys_of(spelling, is_call), entry.at));
+    CAPRA_TRY(check_operand_count(entry, spelling.operands));
     Result<NodeIndex> node = spelling.add(network, entry);
     if (!node.ok()) {
       Diagnostic diagnostic = node.error();
@@ -232,6 +267,7 @@ Result<CompileOptions> options_of(const Json& json, const std::string& at) {
   CompileOptions options;
   if (json.is_null()) return options;
   if (!json.is_object()) return malformed(at, "needed an object with ranges and reuse");
+  CAPRA_TRY(check_keys(json, {"ranges", "reuse"}, at));
   CAPRA_ASSIGN(options.reuse, (Entry{json, at}.boolean("reuse", true)));
   const Json* ranges = json.find("ranges");
   if (ranges == nullptr || ranges->is_null()) return options;

@@ -65,6 +65,49 @@ TEST(Request, IsRefusedByName) {
   }
 }
 
+// A key that nothing reads says something that would not be done.
+TEST(Request, RefusesKeysThatNothingReads) {
+  const auto message = [](const std::string& text) {
+    const Result<CompileRequest> request = read(text);
+    return request.ok() ? "" : to_text(request.error());
+  };
+  const auto build = [](const std::string& call) {
+    return R"({"build": [{"call": "input", "name": "x", "shape": [1, 1]}, )" + call + "]}";
+  };
+  const std::string product = R"({"call": "matmul", "a": 0, "b": 0)";
+  EXPECT_EQ(message(build(product + "}")), "");
+  EXPECT_EQ(message(build(product + R"(, "transposeB": true})")),
+            "error[network-document]: there is a member transposeB, which nothing reads\n"
+            "  at: d, node 1\n"
+            "  help: those that are read: call, a, b, transpose_b, scale, tag");
+  EXPECT_EQ(message(build(R"({"call": "relu", "a": 0, "b": 0})")),
+            "error[network-document]: there is a member b, which nothing reads\n"
+            "  at: d, node 1\n"
+            "  help: those that are read: call, a, tag");
+  for (const std::string key : {"factor", "ins", "id", "op", "shape", "name"}) {
+    EXPECT_NE(message(build(product + R"(, ")" + key + R"(": 3})")).find("member " + key),
+              std::string::npos)
+        << key;
+  }
+  const auto graph = [](const std::string& node) {
+    return R"({"graph": {"nodes": [{"op": "input", "name": "x", "shape": [1, 1]}, )" + node + "]}}";
+  };
+  EXPECT_EQ(message(graph(R"({"op": "input", "name": "y", "shape": [1, 1], "ins": []})")), "");
+  for (const std::string node :
+       {R"({"op": "input", "name": "y", "shape": [1, 1], "ins": [0]})",
+        R"({"op": "input", "name": "y", "shape": [1, 1], "ins": 0})",
+        R"({"op": "weight", "name": "w", "array": [[1]], "ins": [0]})",
+        R"({"op": "weight", "name": "w", "array": [[1]], "Bits": 4})",
+        R"({"op": "relu", "ins": [0], "a": 0})", R"({"op": "output", "ins": [0], "Name": "o"})"}) {
+    EXPECT_EQ(refusal(graph(node)), "network-document") << node;
+  }
+  EXPECT_EQ(message(R"({"build": [], "compile": {"ranges": {}, "Ranges": {"y": 1}}})"),
+            "error[network-document]: there is a member Ranges, which nothing reads\n"
+            "  at: d, compile\n"
+            "  help: those that are read: ranges, reuse");
+  EXPECT_EQ(message(R"({"build": [], "title": 1, "expected": {}, "recipe": "r"})"), "");
+}
+
 TEST(Request, WeightsHave8BitsWhereNothingIsSaid) {
   const Result<CompileRequest> request = read(product(R"("calib": [])"));
   ASSERT_TRUE(request.ok()) << to_text(request.error());

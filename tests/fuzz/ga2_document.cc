@@ -21,6 +21,7 @@ void check_fast_schedule(const capra::ga2::CompileRequest& request,
   using namespace capra::ga2;
   CompileOptions options = request.options;
   options.schedule = Schedule::Fast;
+  options.reuse = true;
   const Result<Program> program = compile(request.network, request.calibration, options);
   CAPRA_CHECK(program.ok());
   const Result<Run> ran = run(*program, sample);

@@ -111,6 +111,7 @@ class CompileTest(Ga2Test):
         same = self.document("ga2", "compile", path_of("example_a"), "--schedule", "author")
         self.assertEqual(same["listing"], golden("example_a")["expected"]["listing"]["value"])
         self.refused("ga2", "run", path_of("example_a"), "--schedule", "slow", error="option-invalid")
+        self.refused("ga2", "run", path_of("example_a"), "--schedule", "fast", "--no-reuse", error="option-invalid")
 
     def test_bad_documents(self):
         self.refused("ga2", "compile", self.scratch / "none.json", error="file-not-found")

@@ -155,6 +155,15 @@ TEST(Network, RefusesWhatHasNoMeaning) {
   EXPECT_EQ(network.size(), 3);
 }
 
+TEST(Compile, TheFastScheduleReusesBuffers) {
+  const Result<CompileRequest> request = read(product(R"("calib": [{"x": [[1, 2], [3, 4]]}])"));
+  ASSERT_TRUE(request.ok());
+  const Result<Program> program =
+      compile(request->network, request->calibration, {.schedule = Schedule::Fast, .reuse = false});
+  ASSERT_FALSE(program.ok());
+  EXPECT_EQ(program.error().code, "option-invalid");
+}
+
 // As published: buffers are released after instructions, and a view is none.
 TEST(Compile, KeepsABufferWhoseLastUseIsAView) {
   Network network;

@@ -34,6 +34,7 @@ Status write_text(const std::string& text, const std::string& path) {
 
 Result<Json> document_of(const ga2::CompileRequest& request, const ga2::Program& program) {
   ga2::CompileOptions options = request.options;
+  options.schedule = ga2::Schedule::Author;
   options.reuse = false;
   return ga2::compiled_json(program, ga2::compile(request.network, request.calibration, options),
                             request.test);

@@ -259,11 +259,15 @@ const Requantizer* Program::requantizer(NodeIndex node, std::optional<int64_t> o
 
 Result<Program> compile(const Network& network, std::span<const Sample> calibration,
                         const CompileOptions& options) {
+  if (options.schedule == Schedule::Fast && !options.reuse) {
+    return fail("option-invalid", "the fast schedule reuses buffers, and reuse is switched off",
+                "schedule", "leave the author's schedule, or let buffers be reused");
+  }
   CAPRA_ASSIGN(ScalePlan plan, plan_scales(network, calibration, options.ranges));
   CAPRA_ASSIGN(Places places, place(network));
   CAPRA_TRY(check_softmaxes(network, plan));
   std::optional<Program> fast;
-  if (options.schedule == Schedule::Fast && options.reuse) {
+  if (options.schedule == Schedule::Fast) {
     Result<Program> found = compile_fast(network, plan, places, options.external_words);
     if (found.ok()) fast = *std::move(found);
   }

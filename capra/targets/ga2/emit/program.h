@@ -60,14 +60,15 @@ struct CompileOptions {
   TaggedRanges ranges = {};
   /// Where the fast schedule fails or is none the faster, it is the author's.
   Schedule schedule = Schedule::Author;
-  /// False: every buffer keeps its place, so that all tensors can be read after a run. The schedule
-  /// is then the author's.
+  /// False: every buffer keeps its place, so that all tensors can be read after a run. Only the
+  /// author's schedule has that.
   bool reuse = true;
   int64_t external_words = kExternalWords;
 };
 
 /// Compiles the graph, with scales chosen from the samples. Fails as `plan_scales` and `place` do,
-/// with `memory-full`, `inner-dimension-too-large` and `multiplier-out-of-range`.
+/// with `memory-full`, `inner-dimension-too-large`, `multiplier-out-of-range`, and with
+/// `option-invalid` for the fast schedule without reuse.
 Result<Program> compile(const Network& network, std::span<const Sample> calibration,
                         const CompileOptions& options = {});
 

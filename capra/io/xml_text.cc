@@ -12,6 +12,11 @@ std::string printable_text(std::string_view text) {
     const auto code = static_cast<unsigned char>(c);
     if (code < ' ' || code == kDelete) c = ' ';
   }
+  for (const std::string_view absent : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {  // U+FFFE, U+FFFF
+    for (size_t at = out.find(absent); at != std::string::npos; at = out.find(absent, at)) {
+      out.replace(at, absent.size(), 1, ' ');
+    }
+  }
   return out;
 }
 

@@ -6,7 +6,8 @@
 
 namespace capra {
 
-/// In UTF-8, control characters as spaces: what every document can hold.
+/// In UTF-8, control characters and the two that XML does not have (U+FFFE, U+FFFF) as spaces: what
+/// every document can hold.
 std::string printable_text(std::string_view text);
 
 /// The same with `&`, `<` and `>` as entities.

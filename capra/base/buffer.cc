@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -24,26 +25,63 @@ Failure open_failure(const std::string& path, int error) {
 
 struct File {
   int descriptor = -1;
-  size_t size = 0;
+  size_t size = 0;  // of a regular file
+  bool is_regular = true;
   File(int d, size_t s) : descriptor(d), size(s) {}
-  File(File&& other) noexcept : descriptor(std::exchange(other.descriptor, -1)), size(other.size) {}
+  File(File&& other) noexcept
+      : descriptor(std::exchange(other.descriptor, -1)),
+        size(other.size),
+        is_regular(other.is_regular) {}
   File& operator=(File&&) = delete;
   ~File() {
     if (descriptor >= 0) ::close(descriptor);
   }
 };
 
-Result<File> open_file(const std::string& path) {
-  const int descriptor =
-      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // no waiting on a pipe
+Result<File> open_file(const std::string& path, int flags) {
+  int descriptor = -1;
+  do {
+    descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  } while (descriptor < 0 && errno == EINTR);
   if (descriptor < 0) return open_failure(path, errno);
   File file(descriptor, 0);
   struct stat status{};
   if (::fstat(descriptor, &status) != 0) return open_failure(path, errno);
-  if (!S_ISREG(status.st_mode))
-    return open_failure(path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
-  file.size = static_cast<size_t>(status.st_size);
+  if (S_ISDIR(status.st_mode)) return open_failure(path, EISDIR);
+  file.is_regular = S_ISREG(status.st_mode);
+  if (file.is_regular) file.size = static_cast<size_t>(status.st_size);
   return file;
+}
+
+// Fewer bytes than `size` only at the end.
+Result<size_t> read_bytes(const File& file, const std::string& path, char* to, size_t size) {
+  size_t done = 0;
+  while (done < size) {
+    const ssize_t got = ::read(file.descriptor, to + done, size - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return open_failure(path, errno);
+    if (got == 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return done;
+}
+
+// A pipe or device, which says nothing of its size.
+Result<std::string> read_stream(const File& file, const std::string& path) {
+  constexpr size_t kPiece = size_t{1} << 16;
+  constexpr size_t kMost = size_t{1} << 30;
+  std::string contents;
+  while (contents.size() < kMost) {
+    const size_t before = contents.size();
+    contents.resize(before + std::max(kPiece, before));
+    CAPRA_ASSIGN(const size_t got,
+                 read_bytes(file, path, contents.data() + before, contents.size() - before));
+    if (before + got == contents.size()) continue;
+    contents.resize(before + got);
+    return contents;
+  }
+  return fail("file-unreadable", "it goes on after 1 GiB", path,
+              "give a pipe that ends, or a regular file");
 }
 
 }  // namespace
@@ -111,7 +149,11 @@ void Buffer::drop_pages(size_t offset, size_t size) const {
 }
 
 Result<std::shared_ptr<Buffer>> map_file(const std::string& path) {
-  CAPRA_ASSIGN(const File file, open_file(path));
+  CAPRA_ASSIGN(const File file, open_file(path, O_NONBLOCK));  // no waiting on a pipe
+  if (!file.is_regular) {
+    return fail("file-unreadable", "this is a pipe or a device, and the file is mapped into memory",
+                path, "give a regular file: write what comes out of the pipe to one");
+  }
   if (file.size == 0) return Buffer::allocate(0);
   void* memory = ::mmap(nullptr, file.size, PROT_READ, MAP_PRIVATE, file.descriptor, 0);
   if (memory == MAP_FAILED) return open_failure(path, errno);
@@ -126,17 +168,11 @@ bool file_exists(const std::string& path) {
 }
 
 Result<std::string> read_file(const std::string& path) {
-  CAPRA_ASSIGN(const File file, open_file(path));
+  CAPRA_ASSIGN(const File file, open_file(path, 0));
+  if (!file.is_regular) return read_stream(file, path);
   std::string contents(file.size, '\0');
-  size_t done = 0;
-  while (done < contents.size()) {
-    const ssize_t got = ::read(file.descriptor, contents.data() + done, contents.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return open_failure(path, errno);
-    if (got == 0) break;
-    done += static_cast<size_t>(got);
-  }
-  contents.resize(done);
+  CAPRA_ASSIGN(const size_t size, read_bytes(file, path, contents.data(), contents.size()));
+  contents.resize(size);
   return contents;
 }
 

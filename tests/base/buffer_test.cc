@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "tests/base/temp_folder.h"
 
@@ -106,12 +107,29 @@ TEST_F(Files, ThatCannotBeReadAreNamed) {
   }
   EXPECT_EQ(read_file(folder_).error().code, "file-unreadable");
   EXPECT_EQ(map_file(folder_).error().code, "file-unreadable");
+}
+
+TEST_F(Files, PipesAreReadToTheEndAndNeverMapped) {
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
-  // Kept open for writing, so that opening it for reading does not wait.
-  std::fstream holder(path("pipe"), std::ios::in | std::ios::out);
-  EXPECT_EQ(read_file(path("pipe")).error().code, "file-unreadable");
-  holder.close();
-  EXPECT_EQ(read_file(path("pipe")).error().code, "file-unreadable");  // and does not wait
+  const auto mapped = map_file(path("pipe"));  // and does not wait
+  ASSERT_FALSE(mapped.ok());
+  EXPECT_EQ(mapped.error().code, "file-unreadable");
+  EXPECT_NE(mapped.error().message.find("a pipe or a device"), std::string::npos);
+  EXPECT_NE(mapped.error().help.find("a regular file"), std::string::npos);
+  // More than a pipe holds, and than one piece of what is read; and nothing at all.
+  std::string contents(300000, 'p');
+  contents[70000] = '\0';
+  for (const std::string& sent : {contents, std::string(size_t{1} << 16, 'q'), std::string()}) {
+    std::thread writer([&] {
+      std::ofstream out(path("pipe"), std::ios::binary);
+      for (size_t at = 0; at < sent.size(); at += 1000) out << sent.substr(at, 1000) << std::flush;
+    });
+    const Result<std::string> read = read_file(path("pipe"));
+    writer.join();
+    ASSERT_TRUE(read.ok()) << to_text(read.error());
+    EXPECT_TRUE(*read == sent);
+  }
+  EXPECT_EQ(*read_file("/dev/null"), "");
 }
 
 TEST_F(Files, ADeviceIsWrittenToAndStays) {

@@ -199,6 +199,13 @@ class RunTest(Ga2Test):
         self.assertEqual([len(one["values"]) for one in trace[4]["written"]], [2, 2, 2, 2])
 
 
+    def test_pipes(self):
+        document = path_of("example_a").read_bytes()
+        self.assertIn(b"cycles 484: ", self.run_driver("ga2", "run", "/dev/stdin", stdin=document).stdout)
+        words = self.run_driver("ga2", "asm", "/dev/stdin", stdin=b"HALT\n").stdout
+        self.assertEqual(words, b"0" * 32 + b"\n")
+
+
 class ExplainTest(Ga2Test):
     """Its text for one step of attention is an example, compared with the published one: examples/ga2."""
 

@@ -46,13 +46,6 @@ std::string extents_text(const Extents& shape) {
   return "(" + number_text(shape.rows) + ", " + number_text(shape.columns) + ")";
 }
 
-bool Network::is_narrow(NodeIndex index) const {
-  while (node(index).op == NodeOp::Slice || node(index).op == NodeOp::Output) {
-    index = node(index).operands[0];
-  }
-  return node(index).op == NodeOp::Weight && node(index).bits == 4;
-}
-
 std::vector<std::vector<NodeIndex>> Network::users() const {
   std::vector<std::vector<NodeIndex>> users(nodes_.size());
   for (NodeIndex i = 0; i < size(); ++i) {
@@ -96,6 +89,9 @@ Result<NodeIndex> Network::append(NetworkNode node) {
     return refuse(std::string(node_op_name(node.op)) + " of shape " + extents_text(node.shape),
                   "no tensor of so many elements fits the chip");
   }
+  const bool is_view = node.op == NodeOp::Slice || node.op == NodeOp::Output;
+  narrow_.push_back(is_view ? is_narrow(node.operands[0])
+                            : node.op == NodeOp::Weight && node.bits == 4);
   nodes_.push_back(std::move(node));
   return size() - 1;
 }

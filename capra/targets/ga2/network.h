@@ -61,7 +61,7 @@ class Network {
   NodeIndex size() const { return static_cast<NodeIndex>(nodes_.size()); }
   /// Whether the node has the integers of a weight of 4 bits: such a weight, or a slice or output
   /// of one. They have a scale of their own.
-  bool is_narrow(NodeIndex index) const;
+  bool is_narrow(NodeIndex index) const { return narrow_[static_cast<size_t>(index)]; }
   /// For each node the nodes that use it, in order, once an operand.
   std::vector<std::vector<NodeIndex>> users() const;
 
@@ -92,6 +92,7 @@ class Network {
   Status check_new_name(const std::string& name) const;
 
   std::vector<NetworkNode> nodes_;
+  std::vector<bool> narrow_;  // by node
 };
 
 /// `(2, 3)`: how messages print shapes.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "capra/targets/ga2/network_json.h"
@@ -162,6 +163,66 @@ TEST(Compile, TheFastScheduleReusesBuffers) {
       compile(request->network, request->calibration, {.schedule = Schedule::Fast, .reuse = false});
   ASSERT_FALSE(program.ok());
   EXPECT_EQ(program.error().code, "option-invalid");
+}
+
+// The samples are not run through what no memory holds: they would give values that are not finite.
+TEST(Compile, RefusesWhatNoMemoryHoldsBeforeItCalibrates) {
+  Network network;
+  const NodeIndex x = *network.input("x", {128, 1});
+  const NodeIndex y = *network.input("y", {1, 128});
+  const NodeIndex product = *network.matmul(x, y);
+  const NodeIndex sum = *network.add(product, product);
+  const NodeIndex row = *network.slice_rows(sum, 0, 1);
+  ASSERT_TRUE(network.output(*network.matmul(row, sum), "o").ok());
+  Sample sample = {{"x", Matrix<double>(128, 1)}, {"y", Matrix<double>(1, 128)}};
+  std::ranges::fill(sample["x"].values, 1e200);
+  std::ranges::fill(sample["y"].values, 1e200);
+  const std::vector<Sample> samples = {sample};
+  for (const Schedule schedule : {Schedule::Author, Schedule::Fast}) {
+    const Result<Program> program = compile(network, samples, {.schedule = schedule});
+    ASSERT_FALSE(program.ok());
+    EXPECT_EQ(program.error().message,
+              "scratchpad is full: cannot place a buffer of 16384 words (free: 3840 words in 1 "
+              "pieces)");
+  }
+  Network outside;
+  const NodeIndex large = *outside.input("x", {128, 128});
+  ASSERT_TRUE(outside.output(*outside.add(large, large), "o").ok());
+  sample = {{"x", Matrix<double>(128, 128)}};
+  std::ranges::fill(sample["x"].values, 1.7e308);
+  for (const Schedule schedule : {Schedule::Author, Schedule::Fast}) {
+    const Result<Program> program =
+        compile(outside, std::vector<Sample>{sample}, {.schedule = schedule});
+    ASSERT_FALSE(program.ok());
+    EXPECT_EQ(program.error().message, "external memory is full (32768 words)");
+  }
+}
+
+TEST(Compile, TheFastScheduleTakesARowOfWhatNoMemoryHolds) {
+  Network network;
+  const NodeIndex x = *network.input("x", {128, 1});
+  const NodeIndex y = *network.input("y", {1, 128});
+  const NodeIndex row = *network.slice_rows(*network.matmul(x, y), 5, 1);
+  ASSERT_TRUE(network.output(row, "o").ok());
+  Sample sample = {{"x", Matrix<double>(128, 1)}, {"y", Matrix<double>(1, 128)}};
+  std::ranges::fill(sample["x"].values, 1);
+  std::ranges::fill(sample["y"].values, 1);
+  const std::vector<Sample> samples = {sample};
+  EXPECT_FALSE(compile(network, samples).ok());
+  const Result<Program> fast = compile(network, samples, {.schedule = Schedule::Fast});
+  ASSERT_TRUE(fast.ok()) << to_text(fast.error());
+}
+
+// A look along the whole chain for each of its nodes would take minutes.
+TEST(Compile, TakesLongChainsOfSlices) {
+  Network network;
+  NodeIndex last = *network.input("x", {1, 1});
+  for (int i = 0; i < 200000; ++i) last = *network.slice_rows(last, 0, 1);
+  ASSERT_TRUE(network.output(last, "o").ok());
+  const std::vector<Sample> samples = {{{"x", Matrix<double>(1, 1)}}};
+  const Result<Program> program = compile(network, samples);
+  ASSERT_TRUE(program.ok()) << to_text(program.error());
+  EXPECT_EQ(program->instructions.size(), 3u);  // load, store, halt
 }
 
 // As published: buffers are released after instructions, and a view is none.

@@ -7,6 +7,7 @@
 #include "capra/base/number_text.h"
 #include "capra/targets/ga2/emit/program.h"
 #include "capra/targets/ga2/schedule/fast.h"
+#include "capra/targets/ga2/schedule/needed_rows.h"
 #include "capra/targets/ga2/tile/tiles.h"
 
 namespace capra::ga2 {
@@ -16,6 +17,13 @@ int64_t packed_words(const NetworkNode& node) {
   return (node.shape.words() + kPackedValues - 1) / kPackedValues;
 }
 
+int64_t external_words(const NetworkNode& node) {
+  const bool is_outside =
+      node.op == NodeOp::Input || node.op == NodeOp::Weight || node.op == NodeOp::Output;
+  return !is_outside ? 0 : node.bits == 4 ? packed_words(node) : node.shape.words();
+}
+
+// Without scales it only tells whether memory holds the program.
 class Emitter {
  public:
   Emitter(const Network& network, ScalePlan plan, Places places, const CompileOptions& options)
@@ -62,13 +70,10 @@ class Emitter {
     };
     for (NodeIndex i = 0; i < network().size(); ++i) {
       const NodeOp op = node(i).op;
-      const bool packed = op == NodeOp::Weight && node(i).bits == 4;
-      if (op == NodeOp::Input || op == NodeOp::Weight) {
-        add(i, packed ? packed_words(node(i)) : node(i).shape.words());
-      }
+      if (op == NodeOp::Input || op == NodeOp::Weight) add(i, external_words(node(i)));
     }
     for (NodeIndex i = 0; i < network().size(); ++i) {
-      if (node(i).op == NodeOp::Output) add(i, node(i).shape.words());
+      if (node(i).op == NodeOp::Output) add(i, external_words(node(i)));
     }
     if (program_.external_words <= options_.external_words) return {};
     return fail("memory-full",
@@ -157,8 +162,11 @@ class Emitter {
     }
   }
 
-  // Records how a node comes to its scale.
+  // Records how a node comes to its scale. Where there are no scales, the fewest that it may need.
   Result<std::vector<Requantizer>> requantizers(NodeIndex index) {
+    if (program_.plan.scales.empty()) {
+      return std::vector<Requantizer>(node(index).op == NodeOp::Add ? 0 : 1);
+    }
     const bool relu = places_.has_fused_relu[static_cast<size_t>(index)];
     CAPRA_ASSIGN(std::vector<Requantizer> found,
                  requantizers_of(network(), program_.plan.scales, index, relu));
@@ -248,6 +256,31 @@ class Emitter {
   Program program_;
 };
 
+// Whether the fast schedule has a result that is larger than its memory, too.
+bool never_fits_fast(const Network& network, int64_t most_external_words) {
+  const Needs needs = needs_of_outputs(network);
+  for (NodeIndex i = 0; i < network.size(); ++i) {
+    const NetworkNode& node = network.node(i);
+    const int64_t words = needs.rows[static_cast<size_t>(i)].count() * node.shape.columns;
+    const bool is_result =
+        node.op == NodeOp::Matmul || node.op == NodeOp::Softmax || node.op == NodeOp::Add;
+    if (is_result && words > kScratchpadWords) return true;
+    if (node.op == NodeOp::Output && words > most_external_words) return true;
+  }
+  return false;
+}
+
+// Whether something is larger than the memory that is to hold it, whatever the scales.
+bool never_fits(const Network& network, const Places& places, const CompileOptions& options) {
+  int64_t outside = 0;
+  for (const NetworkNode& node : network.nodes()) outside += external_words(node);
+  const bool is_beyond =
+      outside > options.external_words ||
+      std::ranges::any_of(places.buffer_words, [](int64_t one) { return one > kScratchpadWords; });
+  return is_beyond &&
+         (options.schedule == Schedule::Author || never_fits_fast(network, options.external_words));
+}
+
 }  // namespace
 
 const Requantizer* Program::requantizer(NodeIndex node, std::optional<int64_t> operand) const {
@@ -263,8 +296,12 @@ Result<Program> compile(const Network& network, std::span<const Sample> calibrat
     return fail("option-invalid", "the fast schedule reuses buffers, and reuse is switched off",
                 "schedule", "leave the author's schedule, or let buffers be reused");
   }
-  CAPRA_ASSIGN(ScalePlan plan, plan_scales(network, calibration, options.ranges));
   CAPRA_ASSIGN(Places places, place(network));
+  // Running the samples through tensors that no memory holds takes long for nothing.
+  if (never_fits(network, places, options)) {
+    CAPRA_TRY(Emitter(network, {}, places, options).run());
+  }
+  CAPRA_ASSIGN(ScalePlan plan, plan_scales(network, calibration, options.ranges));
   CAPRA_TRY(check_softmaxes(network, plan));
   std::optional<Program> fast;
   if (options.schedule == Schedule::Fast) {

@@ -24,16 +24,19 @@ class Groups {
   explicit Groups(NodeIndex size) : parents_(static_cast<size_t>(size)) {
     std::iota(parents_.begin(), parents_.end(), 0);
   }
-  NodeIndex root(NodeIndex node) const {
-    while (parents_[static_cast<size_t>(node)] != node) node = parents_[static_cast<size_t>(node)];
+  NodeIndex root(NodeIndex node) {
+    while (parent(node) != node) {
+      parent(node) = parent(parent(node));  // halves the way of those who come later
+      node = parent(node);
+    }
     return node;
   }
   /// `into` names the group of both.
-  void join(NodeIndex node, NodeIndex into) {
-    parents_[static_cast<size_t>(root(node))] = root(into);
-  }
+  void join(NodeIndex node, NodeIndex into) { parent(root(node)) = root(into); }
 
  private:
+  NodeIndex& parent(NodeIndex node) { return parents_[static_cast<size_t>(node)]; }
+
   std::vector<NodeIndex> parents_;
 };
 

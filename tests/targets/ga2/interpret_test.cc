@@ -1,6 +1,9 @@
 // The readings beside the program judge: they find a tensor that is off, and say which.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "capra/targets/ga2/sim/run.h"
 
 namespace capra::ga2 {
@@ -47,6 +50,32 @@ TEST(Stages, TolerateOneLevelAndTwoOfASum) {
   EXPECT_EQ(problems(3, -2), std::vector<std::string>());
   EXPECT_EQ(problems(3, 3), std::vector<std::string>{sum});
   EXPECT_EQ(problems(3, -3), std::vector<std::string>{sum});
+}
+
+// Powers of two change no level, so the error is the same at every size, also where squares are
+// infinite or 0.
+TEST(RelativeError, IsThatOfValuesOfAnySize) {
+  const auto error_at = [](double size) {
+    Network network;
+    const NodeIndex x = *network.input("x", {1, 2});
+    EXPECT_TRUE(network.output(x, "y").ok());
+    const std::vector<Sample> samples = {{{"x", matrix(1, 2, {size, -size})}}};
+    const Sample sample = {{"x", matrix(1, 2, {0.3 * size, -0.7 * size})}};
+    const Program program = *compile(network, samples);
+    return relative_error(program, *run(program, sample), sample);
+  };
+  // 0.3 is 38.1 levels and 0.7 is 88.9: a tenth of a level away, each.
+  const double wanted = std::sqrt(2 * 0.1 * 0.1) / std::hypot(38.1, 88.9);
+  EXPECT_NEAR(error_at(1), wanted, 1e-12);
+  EXPECT_EQ(error_at(std::ldexp(1.0, 600)), error_at(1));
+  EXPECT_EQ(error_at(std::ldexp(1.0, -600)), error_at(1));
+}
+
+TEST(RelativeError, IsInfiniteWhereTheRealNumberIs) {
+  const Program program = doubled();
+  const Sample sample = {{"x", matrix(1, 2, {1.7e308, 1})}};
+  EXPECT_EQ(relative_error(program, *run(program, sample), sample),
+            std::numeric_limits<double>::infinity());
 }
 
 // An index may be larger than a level.

@@ -188,7 +188,7 @@ std::string row_text(std::span<const double> row) {
   for (const double value : row) {
     const double rounded = *parse_f64(fmt::format("{:.3f}", value));
     std::string text = number_text(rounded);
-    if (text.find_first_of(".eE") == std::string::npos) text += ".0";
+    if (std::isfinite(rounded) && text.find_first_of(".eE") == std::string::npos) text += ".0";
     parts.push_back(std::move(text));
   }
   return fmt::format("[{}]", fmt::join(parts, ", "));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <span>
 #include <utility>
 
 namespace capra::ga2 {
@@ -81,21 +83,43 @@ Result<Run> run(const Program& program, const Sample& sample, const Machine::Obs
   return run;
 }
 
+namespace {
+
+// The norm of the difference over the norm of `wanted`, or the norm of the difference where that is
+// 0; infinite where a value is not finite. Powers of two scale the values, so that no square is
+// infinite or 0; they round nothing.
+double norm_ratio(std::span<const double> found, std::span<const double> wanted) {
+  double largest = 0;
+  for (const std::span<const double> values : {found, wanted}) {
+    for (const double value : values) {
+      if (!std::isfinite(value)) return std::numeric_limits<double>::infinity();
+      largest = std::max(largest, std::fabs(value));
+    }
+  }
+  int exponent = 0;
+  std::frexp(largest, &exponent);
+  double difference = 0;
+  double norm = 0;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const double one = std::ldexp(wanted[i], -exponent);
+    const double off = std::ldexp(found[i], -exponent) - one;
+    difference += off * off;
+    norm += one * one;
+  }
+  return norm > 0 ? std::sqrt(difference) / std::sqrt(norm)
+                  : std::ldexp(std::sqrt(difference), exponent);
+}
+
+}  // namespace
+
 double relative_error(const Program& program, const Run& run, const Sample& sample) {
   const std::vector<Matrix<double>> real = evaluate(program.network, sample);
   double most = 0;
   for (const ExternalRegion& region : program.external) {
     const NetworkNode& node = program.network.node(region.node);
     if (node.op != NodeOp::Output || holds_indices(program, region.node)) continue;
-    const std::vector<double>& wanted = real[static_cast<size_t>(region.node)].values;
-    const std::vector<double>& found = run.outputs.at(region.name).values.values;
-    double difference = 0;
-    double norm = 0;
-    for (size_t i = 0; i < wanted.size(); ++i) {
-      difference += (found[i] - wanted[i]) * (found[i] - wanted[i]);
-      norm += wanted[i] * wanted[i];
-    }
-    most = std::max(most, std::sqrt(difference) / (norm > 0 ? std::sqrt(norm) : 1));
+    most = std::max(most, norm_ratio(run.outputs.at(region.name).values.values,
+                                     real[static_cast<size_t>(region.node)].values));
   }
   return most;
 }

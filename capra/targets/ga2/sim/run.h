@@ -44,7 +44,8 @@ std::vector<std::string> stage_problems(const Program& program,
                                         const std::vector<Matrix<int32_t>>& integers);
 
 /// What differs between the outputs and the graph in real numbers: the largest over the outputs of
-/// the norm of the difference over the norm of the real one. Indices do not count.
+/// the norm of the difference over the norm of the real one. Indices do not count. Infinite where a
+/// real number is not finite.
 double relative_error(const Program& program, const Run& run, const Sample& sample);
 
 }  // namespace capra::ga2

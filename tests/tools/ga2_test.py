@@ -256,6 +256,24 @@ class ExplainTest(Ga2Test):
         rows = "".join(drawn["scales"].itertext())
         self.assertIn("\u00b11.998 of \u00b17.938, 32 of 127 levels, one step 0.062500", rows)
 
+    def test_pictures_appear_together_or_not_at_all(self):
+        folder = self.scratch / "pictures"
+        (folder / "tiles.svg").mkdir(parents=True)
+        explain = ("ga2", "explain", path_of("example_a"), "--output", folder)
+        self.refused(*explain, error="output-unwritable")
+        self.assertEqual([one.name for one in folder.iterdir()], ["tiles.svg"])
+        (folder / "memory_map.svg").write_text("old", encoding="utf-8")
+        self.refused(*explain, error="output-unwritable")
+        self.assertEqual((folder / "memory_map.svg").read_text(encoding="utf-8"), "old")
+
+    def test_what_is_not_finite(self):
+        calls = [{"call": "input", "name": "x", "shape": [1, 1]}, {"call": "add", "a": 0, "b": 0},
+                 {"call": "output", "a": 1, "name": "y"}]
+        document = {"build": calls, "calib": [{"x": [[1]]}], "test": {"x": [[1.7e308]]}}
+        lines = self.document("ga2", "explain", self.write("g.json", json.dumps(document)))["passes"][-1]["lines"]
+        self.assertTrue(lines[-1].endswith(": [inf]"), lines[-1])
+        self.assertIn("relative error against floating point: inf%", lines[0])
+
     def test_a_folder_that_cannot_be_made(self):
         file = self.write("file", "")
         self.refused("ga2", "explain", path_of("example_a"), "--output", file / "pictures", error="output-unwritable")

@@ -22,12 +22,35 @@ constexpr std::array kPictures = {Picture{"memory_map.svg", ga2::memory_map_svg}
                                   Picture{"tiles.svg", ga2::tiles_svg},
                                   Picture{"scales.svg", ga2::scales_svg}};
 
+// All pictures or none.
+Status write_pictures(const ga2::Program& program, const std::vector<std::string>& paths) {
+  std::vector<Output> outputs;
+  outputs.reserve(kPictures.size());
+  for (size_t i = 0; i < kPictures.size(); ++i) {
+    CAPRA_ASSIGN(Output output, Output::open(paths[i]));
+    CAPRA_TRY(output.write(kPictures[i].draw(program)));
+    outputs.push_back(std::move(output));
+  }
+  std::vector<std::string> finished;
+  finished.reserve(paths.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].is_file()) finished.push_back(paths[i]);
+    Status status = outputs[i].finish();
+    if (status.ok()) continue;
+    std::error_code ignored;
+    for (const std::string& path : finished) std::filesystem::remove(path, ignored);
+    return status;
+  }
+  return {};
+}
+
 // Returns the paths.
 Result<std::vector<std::string>> write_pictures(const ga2::Program& program,
                                                 const std::string& folder) {
   std::vector<std::string> paths;
   if (folder.empty()) return paths;
   std::error_code error;
+  const bool is_new = !std::filesystem::exists(folder, error);
   std::filesystem::create_directories(folder, error);
   if (error) {
     return fail("output-unwritable", "the folder cannot be made: " + error.message(), folder,
@@ -36,11 +59,11 @@ Result<std::vector<std::string>> write_pictures(const ga2::Program& program,
   paths.reserve(kPictures.size());
   for (const Picture& picture : kPictures) {
     paths.push_back((std::filesystem::path(folder) / picture.file).string());
-    CAPRA_ASSIGN(Output output, Output::open(paths.back()));
-    CAPRA_TRY(output.write(picture.draw(program)));
-    CAPRA_TRY(output.finish());
   }
-  return paths;
+  Status written = write_pictures(program, paths);
+  if (written.ok()) return paths;
+  if (is_new) std::filesystem::remove(folder, error);
+  return written.take_failure();
 }
 
 Json explained_json(const std::vector<ga2::Chapter>& chapters,

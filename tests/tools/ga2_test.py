@@ -171,8 +171,10 @@ class RunTest(Ga2Test):
         found = self.document("ga2", "run", path_of("example_a"), "--input", "q=f32[1, 8] [[0, 0, 0, 0, 0, 0, 0, 0]]")
         self.assertNotEqual(found["outputs"]["out"]["ints"], outputs["out"]["ints"])
         self.refused("ga2", "run", graph, "--input", "z=f32[1] [0]", error="input-unknown")
+        self.assertIn("'q' is given twice", self.refused("ga2", "run", graph, *bindings, "--input", written,
+                                                         error="option-invalid"))
         self.refused("ga2", "run", graph, "--input", "q=i32[1, 8] [[0, 0, 0, 0, 0, 0, 0, 0]]", error="option-invalid")
-        self.refused("ga2", "run", graph, *bindings, "--input", "q=f32[1, 2] [[0, 0]]", error="sample-invalid")
+        self.refused("ga2", "run", graph, *bindings[2:], "--input", "q=f32[1, 2] [[0, 0]]", error="sample-invalid")
         self.refused("ga2", "run", graph, "--input", f"q={self.write('q.json', '[[1, 2], [3]]')}",
                      error="network-document")
 

@@ -203,6 +203,7 @@ class RunTest(driver.DriverTest):
         self.refused("run", graph, "--input", "x=f32[3] [1, 2, 3]", error="input-type")
         self.refused("run", graph, "--input", "x=f64[4] [1, 2, 3, 4]", error="input-type")
         self.refused("run", graph, "--input", "x", error="option-invalid")
+        self.refused("run", graph, "--input", self.INPUT, "--input", self.INPUT, error="option-invalid")
         self.refused("run", graph, "--input", f"x={self.scratch / 'none.txt'}", error="file-not-found")
         self.refused("run", graph, "--input", self.INPUT, "--target", "abacus", error="target-unknown")
         self.refused("run", graph, "--input", self.INPUT, "--approximate", "x=y", error="approximation-unknown")

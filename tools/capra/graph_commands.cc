@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "capra/io/safetensors.h"
 #include "capra/ir/structural_ops.h"
@@ -189,6 +190,7 @@ Result<int> run_run(const RunOptions& options) {
   }
 
   std::vector<Array> values(executable->inputs().size());
+  std::set<std::string> given;
   for (const std::string& binding : options.inputs) {
     CAPRA_ASSIGN(const auto named, split_binding(binding));
     const int index = executable->find_input(named.first);
@@ -196,6 +198,7 @@ Result<int> run_run(const RunOptions& options) {
       return fail("input-unknown", "the graph has no input '" + named.first + "'", options.file,
                   "see the inputs with 'capra graph " + options.file + "'");
     }
+    CAPRA_TRY(check_given_once(named.first, given));
     const TensorType& type = executable->inputs()[static_cast<size_t>(index)].type;
     CAPRA_ASSIGN(values[static_cast<size_t>(index)],
                  read_value(named.first, named.second, type.shape.is_static() ? type.text() : ""));

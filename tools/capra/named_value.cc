@@ -18,6 +18,12 @@ Result<std::pair<std::string, std::string>> split_binding(const std::string& tex
   return std::pair(text.substr(0, equals), text.substr(equals + 1));
 }
 
+Status check_given_once(const std::string& name, std::set<std::string>& given) {
+  if (given.insert(name).second) return {};
+  return fail("option-invalid", "input '" + name + "' is given twice", "--input",
+              "give each input one value");
+}
+
 Result<Array> read_value(const std::string& name, const std::string& source,
                          const std::string& type) {
   if (source.ends_with(".safetensors")) {

@@ -1,6 +1,7 @@
 // Values that the command line gives to inputs.
 #pragma once
 
+#include <set>
 #include <string>
 #include <utility>
 
@@ -11,6 +12,10 @@ namespace capra::driver {
 
 /// `name=REST`. Fails with `option-invalid`.
 Result<std::pair<std::string, std::string>> split_binding(const std::string& text);
+
+/// Adds the name of an input to those that were given. Fails with `option-invalid` where it is
+/// there.
+Status check_given_once(const std::string& name, std::set<std::string>& given);
 
 /// A value written out, a file with one written out, or a tensor of a safetensors file. `type` is
 /// what a message asks for; empty where it is not known. Fails with `input-missing` and as the

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "capra/base/number_text.h"
@@ -47,12 +48,14 @@ bool has_input(const ga2::Network& network, const std::string& name) {
 // The test sample of the document with the inputs that are given over it.
 Result<ga2::Sample> sample_of(const ga2::CompileRequest& request, const Ga2RunOptions& options) {
   ga2::Sample sample = request.test.value_or(ga2::Sample{});
+  std::set<std::string> given;
   for (const std::string& binding : options.inputs) {
     CAPRA_ASSIGN(const auto named, split_binding(binding));
     if (!has_input(request.network, named.first)) {
       return fail("input-unknown", "the graph has no input '" + named.first + "'", options.file,
                   "its nodes of op input have the names");
     }
+    CAPRA_TRY(check_given_once(named.first, given));
     CAPRA_ASSIGN(sample[named.first], read_input(named.first, named.second));
   }
   for (const ga2::NetworkNode& node : request.network.nodes()) {

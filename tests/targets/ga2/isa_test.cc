@@ -83,7 +83,12 @@ TEST(Listing, TakesNumbersCommentsAndEmptyLines) {
 TEST(Listing, SaysWhatIsWrongAndWhere) {
   EXPECT_EQ(refusal("HALT\nJMP x=1\n"),
             "error[listing-invalid]: there is no instruction JMP\n  at: p:2\n"
-            "  help: use LD, ST, MM, RQ, SM, VADD, AMAX, UNPACK or HALT");
+            "  help: use one of HALT, LD, ST, MM, RQ, SM, VADD, AMAX, UNPACK");
+  // Bytes that are no UTF-8 become U+FFFD, as in messages about JSON.
+  EXPECT_EQ(refusal("LD \xff\x80 src=0 len=1"),
+            "error[listing-invalid]: found '\xEF\xBF\xBD\xEF\xBF\xBD' where LD has dst=\n"
+            "  at: p:1\n"
+            "  help: write the fields in the order in which they are printed");
   EXPECT_EQ(refusal("LD dst=0 src=0"),
             "error[listing-invalid]: found 2 fields, LD has 3\n  at: p:1\n"
             "  help: LD has dst, src, len");

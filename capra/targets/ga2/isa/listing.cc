@@ -1,10 +1,14 @@
 // Printing and reading fields by their records.
 #include "capra/targets/ga2/isa/listing.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <optional>
 #include <utility>
 
 #include "capra/base/number_text.h"
+#include "capra/io/utf8.h"
 #include "capra/targets/ga2/isa/fields.h"
 
 namespace capra::ga2 {
@@ -78,6 +82,12 @@ Result<Instruction> parse_fields(std::span<const std::string_view> words) {
   return Instruction(instruction);
 }
 
+std::vector<std::string_view> mnemonics() {
+  std::vector<std::string_view> all;
+  for_each_record([&]<class T>(std::type_identity<T>) { all.push_back(T::kMnemonic); });
+  return all;
+}
+
 Result<Instruction> parse_words(std::span<const std::string_view> words) {
   std::optional<Result<Instruction>> parsed;
   for_each_record([&]<class T>(std::type_identity<T>) {
@@ -85,7 +95,7 @@ Result<Instruction> parse_words(std::span<const std::string_view> words) {
   });
   if (parsed) return *std::move(parsed);
   return fail("listing-invalid", "there is no instruction " + std::string(words[0]), {},
-              "use LD, ST, MM, RQ, SM, VADD, AMAX, UNPACK or HALT");
+              fmt::format("use one of {}", fmt::join(mnemonics(), ", ")));
 }
 
 // One line; nothing where it is empty.
@@ -137,6 +147,7 @@ Result<std::vector<Instruction>> parse_listing(std::string_view text, std::strin
     Result<std::optional<Instruction>> parsed = parse_line(text.substr(0, end), program.size());
     if (!parsed.ok()) {
       Diagnostic diagnostic = parsed.error();
+      diagnostic.message = repair_utf8(diagnostic.message).text;
       diagnostic.at = std::string(name) + ":" + number_text(line);
       return fail(std::move(diagnostic));
     }

@@ -1,4 +1,5 @@
 // capra ga2 asm and disasm: listings to words and back.
+#include <algorithm>
 #include <utility>
 
 #include "capra/base/buffer.h"
@@ -15,9 +16,9 @@ namespace {
 Json lines_json(std::string_view text) {
   Json lines = Json::array();
   while (!text.empty()) {
-    const size_t end = text.find('\n');
+    const size_t end = std::min(text.find('\n'), text.size());
     lines.push(text.substr(0, end));
-    text.remove_prefix(end + 1);
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return lines;
 }

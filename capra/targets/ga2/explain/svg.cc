@@ -14,7 +14,7 @@ constexpr std::string_view kStyle = R"(
   text { font: 11px system-ui, sans-serif; }
   .title { font-size: 15px; font-weight: 600; }
   .paper { fill: #ffffff; } .ink, .title { fill: #1f2328; } .faint { fill: #59636e; }
-  .grid { stroke: #d1d9e0; } .mark { stroke: #cf222e; stroke-dasharray: 5 3; } .cell { fill: none; stroke: #d1d9e0; }
+  .grid { stroke: #d1d9e0; } .mark { stroke: #cf222e; stroke-dasharray: 5 3; }
   .tile { fill: #ddf4ff; stroke: #0969da; stroke-width: 1.5; }
   .loaded { fill: #c8e1ff; stroke: #0969da; } .sums { fill: #ffe2b8; stroke: #bc6a00; }
   .fractions { fill: #f5d3f0; stroke: #a0338f; } .rescaled { fill: #e6e3ff; stroke: #6a4fd0; }
@@ -22,7 +22,7 @@ constexpr std::string_view kStyle = R"(
   .used { fill: #54aeff; } .over { fill: #fa4549; }
   @media (prefers-color-scheme: dark) {
     .paper { fill: #0d1117; } .ink, .title { fill: #e6edf3; } .faint { fill: #9198a1; }
-    .grid { stroke: #30363d; } .mark { stroke: #ff7b72; } .cell { stroke: #3d444d; }
+    .grid { stroke: #30363d; } .mark { stroke: #ff7b72; }
     .tile { fill: #12304f; stroke: #58a6ff; }
     .loaded { fill: #12304f; stroke: #58a6ff; } .sums { fill: #4a2f05; stroke: #e3a03c; }
     .fractions { fill: #45183d; stroke: #db78cb; } .rescaled { fill: #2b2360; stroke: #a48cf5; }

@@ -50,9 +50,9 @@ class Namer {
 };
 
 // Whether the instruction goes on with the value: tiles of one product, rows of one softmax.
-bool continues(const KeptValue& value, const std::string& name, size_t number, size_t index) {
+bool continues(const KeptValue& value, const std::string& name, size_t number) {
   return value.name == name && value.kind != ValueKind::Loaded && value.last + 1 == number &&
-         index > 0 && value.kind != ValueKind::Rescaled;
+         value.kind != ValueKind::Rescaled;
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ std::vector<KeptValue> kept_values(const Program& program) {
     auto [name, kind] = namer.of(i);
     const int64_t begin = access.writes.front().address;
     const int64_t end = access.writes.back().address + access.writes.back().count;
-    if (values.empty() || !continues(values.back(), name, i, values.size())) {
+    if (values.empty() || !continues(values.back(), name, i)) {
       values.push_back({.name = std::move(name),
                         .kind = kind,
                         .address = begin,

@@ -39,34 +39,12 @@ Result<Calibration> read_calibration(std::string_view target, const std::string&
   return calibration;
 }
 
-// How far a tensor's levels may be from its op's real-number result on what its operands hold, in
-// levels, while nothing saturates; none where no number changes: a view, or indices.
-double levels_off(const NetworkNode& node) {
-  switch (node.op) {
-    case NodeOp::Input:
-    case NodeOp::Weight:
-      return 0.5;
-    case NodeOp::Matmul:
-    case NodeOp::Softmax:
-      return 1;
-    case NodeOp::Add:
-      return 2;  // the operands are brought to the sum's scale first
-    case NodeOp::Relu:
-    case NodeOp::Concat:
-    case NodeOp::Slice:
-    case NodeOp::Argmax:
-    case NodeOp::Output:
-      return 0;
-  }
-  CAPRA_CHECK(false);
-}
-
 int64_t note_tensors(std::string_view target, const Program& program, Lowered& lowered,
                      size_t samples) {
   int64_t noted = 0;
   for (NodeIndex i = 0; i < program.network.size(); ++i) {
     const NetworkNode& tensor = program.network.node(i);
-    const double off = levels_off(tensor);
+    const double off = levels_off(tensor.op);
     if (off == 0) continue;
     Node& node = lowered.graph.node(lowered.origins[static_cast<size_t>(i)]);
     const double scale = program.scale(i);

@@ -18,6 +18,7 @@
 #include "capra/ops/softmax.h"
 #include "capra/passes/passes.h"
 #include "capra/targets/ga2/quantize/fixed_point.h"
+#include "capra/targets/ga2/quantize/requantizers.h"
 
 namespace capra::ga2 {
 namespace {
@@ -154,8 +155,8 @@ Result<NodeIndex> lower_add(Network& network, const Call& call) {
 
 // A level is 1/127 of the range that calibration finds; what is between levels is lost.
 constexpr std::string_view kInLevels = "computed in levels of 8 bits";
-constexpr Accuracy levels(double off, std::string_view note) {
-  return {.max_abs = off / kMostLevel, .max_ulp = 0, .note = note};
+constexpr Accuracy levels(NodeOp op, std::string_view note) {
+  return {.max_abs = levels_off(op) / kMostLevel, .max_ulp = 0, .note = note};
 }
 constexpr std::string_view kOfRange =
     "of the result's range, from what the operands' levels stand for; beyond the range it "
@@ -178,16 +179,18 @@ constexpr Ga2Row row(Result<NodeIndex> (*lower)(Network& network, const Call& ca
 }
 
 constinit const Ga2Row kRows[] = {
-    row<kAdd, check_add>(lower_add, levels(2, kOfRange)),
+    row<kAdd, check_add>(lower_add, levels(NodeOp::Add, kOfRange)),
     row<kArgmax, check_argmax>(lower_unary<&Network::argmax>, kExact),
     row<kConcat, check_concat>(lower_concat, kExact),
-    row<kConstant, check_any>(nullptr, levels(0.5, "of its range; half of 1/7 for 4 bits")),
-    row<kMatmul, check_matmul>(lower_matmul, levels(1, kOfRange)),
+    row<kConstant, check_any>(nullptr,
+                              levels(NodeOp::Weight, "of its range; half of 1/7 for 4 bits")),
+    row<kMatmul, check_matmul>(lower_matmul, levels(NodeOp::Matmul, kOfRange)),
     row<kRelu, check_any>(lower_unary<&Network::relu>, kExact),
     row<kSlice, check_slice>(lower_slice, kExact),
     row<kSoftmax, check_softmax>(
         lower_unary<&Network::softmax>,
-        levels(1, "from what the operand's levels stand for: steps of 1/16 up to 127/16")),
+        levels(NodeOp::Softmax,
+               "from what the operand's levels stand for: steps of 1/16 up to 127/16")),
 };
 
 constexpr auto addresses() {

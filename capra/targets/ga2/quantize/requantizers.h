@@ -11,6 +11,28 @@
 
 namespace capra::ga2 {
 
+/// How far a tensor's levels may be from its op's real-number result on what its operands' levels
+/// stand for, in levels, while nothing saturates; 0 where no number changes: a view, or indices.
+constexpr double levels_off(NodeOp op) {
+  switch (op) {
+    case NodeOp::Input:
+    case NodeOp::Weight:
+      return 0.5;
+    case NodeOp::Matmul:
+    case NodeOp::Softmax:
+      return 1;
+    case NodeOp::Add:
+      return 2;  // the operands are brought to the sum's scale first
+    case NodeOp::Relu:
+    case NodeOp::Concat:
+    case NodeOp::Slice:
+    case NodeOp::Argmax:
+    case NodeOp::Output:
+      break;
+  }
+  return 0;
+}
+
 /// How the result of a node, or an operand of a sum, is brought to its scale.
 struct Requantizer {
   NodeIndex node = 0;

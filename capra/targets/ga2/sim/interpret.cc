@@ -122,7 +122,8 @@ std::vector<std::string> stage_problems(const Program& program,
   std::vector<std::string> problems;
   for (NodeIndex i = 0; i < program.network.size(); ++i) {
     const NetworkNode& node = program.network.node(i);
-    if (node.op != NodeOp::Matmul && node.op != NodeOp::Softmax && node.op != NodeOp::Add) continue;
+    const auto tolerated = static_cast<int32_t>(levels_off(node.op));
+    if (tolerated == 0) continue;  // nothing is computed
     std::vector<Matrix<double>> operands;
     std::vector<const Matrix<double>*> pointers;
     operands.reserve(node.operands.size());
@@ -134,7 +135,6 @@ std::vector<std::string> stage_problems(const Program& program,
     for (const Matrix<double>& operand : operands) pointers.push_back(&operand);
     const Matrix<double> real = evaluate_node(node, pointers);
     const bool relu = program.has_fused_relu[static_cast<size_t>(i)];
-    const int32_t tolerated = node.op == NodeOp::Add ? 2 : 1;
     const Levels& found = integers[static_cast<size_t>(i)];
     int64_t bad = 0;
     for (size_t at = 0; at < real.values.size(); ++at) {

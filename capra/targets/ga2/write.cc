@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "capra/targets/ga2/isa/hex_text.h"
@@ -94,16 +95,20 @@ Result<WrittenProgram> write(const Target& target, const Graph& graph, const Par
   CAPRA_TRY(folder.write(kNetwork, "the chip's graph, with the samples that chose the scales",
                          document.text() + "\n"));
   WrittenProgram written;
+  const bool is_as_compiled = std::ranges::none_of(
+      compiled.report.changes, [](const PassChange& one) { return one.stage == "program"; });
   written.approximations = approximations(compiled.lowered.graph);
   written.passes = std::move(compiled.report);
   written.run = {fmt::format("capra ga2 disasm {}", kWords),
                  fmt::format("capra ga2 run {}", kNetwork)};
   written.run_note = fmt::format(
-      "The second line compiles the graph to the same program again and runs it on the simulator, "
+      "The second line compiles the graph {} and runs it on the simulator, "
       "on the first sample;\n`--input NAME=FILE` gives other inputs. To run the words elsewhere: "
       "fill external memory with `{}`, put the\ninputs where `{}` says, rounded to levels (value / "
       "scale, to the nearest, halves away from zero, at most 127),\nand multiply the levels of the "
       "outputs by their scales.\n",
+      is_as_compiled ? "to the same program again"
+                     : "again, without the program passes that changed this one,",
       kMemory, kLayout);
   written.measured.push_back(
       {fmt::format("relative error of the outputs on the {} samples, the largest", samples),

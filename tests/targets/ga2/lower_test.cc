@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "capra/base/new_file.h"
+#include "capra/base/new_folder.h"
 #include "capra/base/number_text.h"
 #include "capra/ir/text.h"
 #include "capra/ir/verify.h"
@@ -12,6 +14,9 @@
 #include "capra/ops/softmax.h"
 #include "capra/targets/ga2/network_json.h"
 #include "capra/targets/ga2/program_json.h"
+#include "capra/targets/ga2/target.h"
+#include "capra/targets/ga2/write.h"
+#include "tests/base/temp_folder.h"
 #include "tests/targets/ga2/battery/checks.h"
 #include "tests/targets/ga2/battery/random_network.h"
 #include "tests/targets/ga2/golden_files.h"
@@ -258,6 +263,44 @@ std::string refusal_of(const Target& target, const std::string& op) {
       "graph @main {\n%x = input : f32[2, 3]\n%y = " + op + " %x\noutput %y\n}", all_ops());
   const Result<std::unique_ptr<Executable>> compiled = capra::compile(target, *graph, {}, {});
   return compiled.ok() ? "" : compiled.error().code + ": " + compiled.error().message;
+}
+
+// Loads twice what it loads first.
+std::span<const ProgramPass* const> load_passes() {
+  static constexpr ProgramPass kPass{.name = "load-twice",
+                                     .summary = "Loads twice.",
+                                     .dialect = kDialect,
+                                     .run = [](void* program, PassContext&) -> Status {
+                                       auto& instructions =
+                                           *static_cast<std::vector<Instruction>*>(program);
+                                       const Instruction first = instructions.front();
+                                       if (instructions[1] != first)
+                                         instructions.insert(instructions.begin(), first);
+                                       return {};
+                                     }};
+  static constexpr const ProgramPass* kList[] = {&kPass};
+  return kList;
+}
+
+TEST(Export, SaysWhetherTheGraphGivesTheSameProgramAgain) {
+  const Result<Graph> graph =
+      parse_graph("graph @main {\n%x = input : f32[1, 2]\noutput %x {name = \"y\"}\n}", all_ops());
+  const TempFolder scratch;
+  const std::string samples = scratch.path() + "/samples.json";
+  ASSERT_TRUE(write_file(samples, R"([{"x": [[1, 2]]}])").ok());
+  Target mine{.name = "my-chip", .summary = "", .base = &kTarget};
+  const auto note = [&] {
+    Result<NewFolder> folder = NewFolder::create(scratch.path() + "/out");
+    Result<WrittenProgram> written = ga2::write(
+        mine, *graph, {}, {.constants = ConstantPlacement(), .calibration = samples}, *folder);
+    return written.ok() ? written->run_note : to_text(written.error());
+  };
+  EXPECT_NE(note().find("compiles the graph to the same program again and runs"),
+            std::string::npos);
+  mine.optimizer.program_passes = load_passes;
+  EXPECT_NE(note().find("again, without the program passes that changed this one, and runs"),
+            std::string::npos)
+      << note();
 }
 
 TEST(Lowering, OfADerivedTargetSaysItsName) {

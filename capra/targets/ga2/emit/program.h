@@ -35,7 +35,7 @@ struct Program {
   Schedule schedule = Schedule::Author;
   Network network;
   ScalePlan plan;
-  std::vector<Requantizer> requantizers;  ///< in the order of the program
+  std::vector<Requantizer> requantizers;  ///< of the graph, in the order of nodes
   std::vector<bool> has_fused_relu;       ///< by node
   std::vector<Instruction> instructions;
   /// Inputs and weights, then outputs, by address. The fast schedule leaves out weights that

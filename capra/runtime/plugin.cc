@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -76,15 +78,75 @@ bool is_cut_short(const std::filesystem::path& path) {
   return false;
 }
 
+Failure entry_failed(std::string_view what, const std::string& path) {
+  return fail("plugin-failed", fmt::format("{} threw an exception: {}", kEntry, what), path,
+              "return the plugin, and let no exception leave it");
+}
+
+Result<const Plugin*> call_entry(void* entry, const std::string& path) {
+  try {
+    return reinterpret_cast<const Plugin* (*)()>(entry)();
+  } catch (const std::exception& exception) {
+    return entry_failed(exception.what(), path);
+  } catch (...) {
+    return entry_failed("it has no words", path);
+  }
+}
+
+// What names stand in: lines of text, options of the command line, names of files.
+bool is_plain_word(std::string_view name) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+  };
+  return !name.empty() && static_cast<unsigned char>(name[0]) < 0x80 &&
+         std::isalnum(static_cast<unsigned char>(name[0])) != 0 &&
+         std::ranges::all_of(name, is_plain);
+}
+
+// The name as it can be shown in one line.
+std::string shown(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    text += byte >= 0x20 && byte < 0x7f ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  return text;
+}
+
+Status check_target(const Target* target, const std::string& path) {
+  if (target == nullptr) {
+    return fail("target-invalid", "the plugin has a null pointer among its targets", path,
+                "list the addresses of targets, and as many as there are");
+  }
+  if (!is_plain_word(target->name)) {
+    return fail("target-invalid",
+                target->name.empty()
+                    ? "a target of the plugin has no name"
+                    : fmt::format("'{}' is no name of a target", shown(target->name)),
+                path, "a name is a letter or digit, then letters, digits, '-', '_' and '.'");
+  }
+  int left = 64;
+  for (const Target* base = target; base != nullptr; base = base->base) {
+    if (--left >= 0) continue;
+    return fail("target-invalid",
+                fmt::format("the bases of target '{}' lead back to themselves", target->name), path,
+                "let 'base' name a target that is no variant of this one");
+  }
+  return {};
+}
+
 Result<TargetSet> targets_of(void* library, const std::string& path) {
   void* const entry = dlsym(library, kEntry);
   if (entry == nullptr) {
     return fail("plugin-entry-missing", fmt::format("the library has no function {}", kEntry), path,
                 fmt::format("a plugin defines extern \"C\" const capra::Plugin* {}()", kEntry));
   }
-  const Plugin* plugin = reinterpret_cast<const Plugin* (*)()>(entry)();
+  CAPRA_ASSIGN(const Plugin* plugin, call_entry(entry, path));
   CAPRA_TRY(check_identity(plugin, path));
-  return plugin->targets;
+  const TargetSet targets = plugin->targets;
+  if (targets.data() == nullptr) return TargetSet();
+  for (const Target* target : targets) CAPRA_TRY(check_target(target, path));
+  return targets;
 }
 
 }  // namespace

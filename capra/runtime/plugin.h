@@ -34,8 +34,10 @@ struct Plugin {
 /// Loads the shared library at `path` and returns the targets it brings. It stays loaded until the
 /// process ends, because records are known by their address. Fails with `file-not-found`,
 /// `plugin-not-loadable` (no shared library, or one that needs what is not here),
-/// `plugin-entry-missing`, `plugin-magic`, `plugin-version`, `plugin-compiler` or
-/// `plugin-op-table`; the last three say both values.
+/// `plugin-entry-missing`, `plugin-failed` (its function threw), `plugin-magic`, `plugin-version`,
+/// `plugin-compiler` or `plugin-op-table`, the last three of which say both values; and with
+/// `target-invalid` for a null pointer in the list, a name that is no plain word, or bases that
+/// lead back to themselves.
 Result<TargetSet> load_plugin(const std::string& path);
 
 /// `targets` and those of the plugins, sorted by name. Fails as `load_plugin` does, and with

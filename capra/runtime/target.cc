@@ -281,7 +281,14 @@ Result<std::unique_ptr<Executable>> compile(const Target& target, Graph graph,
     CAPRA_TRY(check_program_passes(whole, {}));
     CAPRA_ASSIGN(graph, optimize(target, std::move(graph), parameters, options));
   }
-  return whole.compile(whole, graph, parameters, options);
+  CAPRA_ASSIGN(std::unique_ptr<Executable> executable,
+               whole.compile(whole, graph, parameters, options));
+  if (executable == nullptr) {
+    return fail("target-invalid",
+                "'compile' of target " + std::string(target.name) + " gave no executable",
+                graph.name(), "return an executable, or an error that says why there is none");
+  }
+  return executable;
 }
 
 Status check_writes(const Target& target) {

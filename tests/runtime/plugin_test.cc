@@ -54,6 +54,12 @@ TEST(Plugin, IsRefusedWithBothValuesAndWhatToDo) {
       {built("no_version"), "plugin-version", {"nothing", own.version}},
       {built("compiler"), "plugin-compiler", {"tcc 1", own.compiler}},
       {built("op_table"), "plugin-op-table", {"0000000000000002", "this capra is"}},
+      {built("throws_at_once"), "plugin-failed", {"capra_plugin", "no device"}},
+      {built("null_record"), "target-invalid", {"null"}},
+      {built("no_name"), "target-invalid", {"no name"}},
+      {built("odd_name"), "target-invalid", {"'x\\x0a<b>\\xff'"}},
+      {built("own_base"), "target-invalid", {"'own-base'"}},
+      {built("two_bases"), "target-invalid", {"'first'"}},
   };
   for (const Refusal& refusal : refusals) {
     const auto targets = load_plugin(refusal.path);

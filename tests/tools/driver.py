@@ -31,6 +31,11 @@ def command(*arguments):
     return [_settings.driver, *map(os.fspath, map(_text, arguments))]
 
 
+def plugin(name):
+    """A plugin of tests/runtime/plugins, in the build that the driver is of."""
+    return pathlib.Path(_settings.driver).resolve().parents[1] / "tests" / "plugins" / f"plugin_{name}.so"
+
+
 def _text(argument):
     return argument if isinstance(argument, (str, bytes, os.PathLike)) else str(argument)
 

@@ -335,6 +335,19 @@ class ThreadsTest(small_model.SmallModelTest):
 class QuietTest(small_model.SmallModelTest):
     needs_tokenizer = False
 
+    def test_a_plugin_that_breaks_its_word_is_named(self):
+        graph = self.write("f.tir", GRAPH)
+        for name in ("null_record", "no_name", "odd_name", "own_base", "two_bases"):
+            library = driver.plugin(name)
+            self.assertIn(f"at: {library}\n", self.refused("targets", "--plugin", library, error="target-invalid"))
+        for name, command in (("throws_at_once", ("targets",)), ("throws", ("targets",)),
+                              ("throws", ("run", graph, "--target", "throws", "--input", "x=f32[2] [1, 2]"))):
+            library = driver.plugin(name)
+            self.assertIn(f"at: {library}\n", self.refused(*command, "--plugin", library, error="plugin-failed"))
+        message = self.refused("run", graph, "--plugin", driver.plugin("no_executable"), "--target", "no-executable",
+                               "--input", "x=f32[2] [1, 2]", error="target-invalid")
+        self.assertIn("target no-executable gave no executable", message)
+
     def test_notes(self):
         arguments = ("embed", self.model, "--token-ids", "--text", "2 3", "--no-normalize")
         self.assertIn("note: ", self.run_driver(*arguments).stderr)

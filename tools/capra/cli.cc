@@ -243,7 +243,7 @@ void subcommand(CLI::App& root, Command& chosen, const std::string& name,
   app->callback([&chosen, options, run, app] {
     chosen = with_place(asked_for(*app), [options, run]() -> Result<int> {
       CAPRA_TRY(load_targets(*options));
-      return run(*options);
+      return guarded(*options, [&] { return run(*options); });
     });
   });
 }

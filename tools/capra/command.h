@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -137,6 +138,13 @@ struct ExplainOptions : OutputOptions {
 inline Status load_targets(OutputOptions&) { return {}; }
 Status load_targets(TargetOptions& options);
 Status load_targets(ModelOptions& options);
+
+/// Runs a command. With plugins, an exception that comes out of it is `plugin-failed`; those that
+/// the driver knows, `Error` and a lack of memory, are handed on.
+inline Result<int> guarded(const OutputOptions&, const std::function<Result<int>()>& run) {
+  return run();
+}
+Result<int> guarded(const TargetOptions& options, const std::function<Result<int>()>& run);
 
 /// The parameters in a safetensors file; none for an empty path.
 Result<Parameters> read_parameters(const std::string& path);

@@ -152,6 +152,27 @@ Status load_targets(TargetOptions& options) {
   return {};
 }
 
+Result<int> guarded(const TargetOptions& options, const std::function<Result<int>()>& run) {
+  if (options.plugins.empty()) return run();
+  const auto failed = [&options](std::string_view what) {
+    return fail("plugin-failed",
+                fmt::format("an exception came out of the targets' code: {}", what),
+                fmt::format("{}", fmt::join(options.plugins, ", ")),
+                "let no exception but capra::Error leave the functions of a plugin");
+  };
+  try {
+    return run();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& exception) {
+    return failed(exception.what());
+  } catch (...) {
+    return failed("it has no words");
+  }
+}
+
 Status load_targets(ModelOptions& options) {
   CAPRA_TRY(load_targets(static_cast<TargetOptions&>(options)));
   options.embedding.targets = options.targets;

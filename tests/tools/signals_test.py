@@ -12,6 +12,7 @@ import small_model
 IDS = "2 5 6 7 3\n"
 # A broken invariant aborts; that is an internal error with its own code, not a crash.
 CODES = {signal.SIGINT: -signal.SIGINT, signal.SIGTERM: -signal.SIGTERM, signal.SIGHUP: -signal.SIGHUP,
+         signal.SIGQUIT: -signal.SIGQUIT, signal.SIGXCPU: -signal.SIGXCPU,
          signal.SIGABRT: driver.INTERNAL}
 
 

@@ -48,7 +48,7 @@ void install_signal_handlers() {
   std::signal(SIGABRT, remove_and_report);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
-  for (const int signal : {SIGHUP, SIGINT, SIGTERM}) {
+  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU}) {
     // What the caller ignores (nohup) stays ignored.
     if (std::signal(signal, remove_and_stop) == SIG_IGN) std::signal(signal, SIG_IGN);
   }

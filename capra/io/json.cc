@@ -10,7 +10,7 @@
 
 #include "capra/base/buffer.h"
 #include "capra/base/number_text.h"
-#include "capra/io/utf8.h"
+#include "capra/base/text/utf8.h"
 
 namespace capra {
 

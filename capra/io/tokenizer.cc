@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "capra/base/buffer.h"
+#include "capra/base/text/utf8.h"
 #include "capra/io/json_file.h"
 #include "capra/io/tokenizers_c/capra_tokenizers.h"
-#include "capra/io/utf8.h"
 
 namespace capra {
 namespace {

@@ -1,7 +1,7 @@
 // Byte by byte.
 #include "capra/io/xml_text.h"
 
-#include "capra/io/utf8.h"
+#include "capra/base/text/utf8.h"
 
 namespace capra {
 

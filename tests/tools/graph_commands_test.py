@@ -56,7 +56,7 @@ class GraphTest(small_model.SmallModelTest):
         self.refused("graph", self.model, "--sequence", "double", error="option-invalid")
 
     def test_pictures_of_any_names(self):
-        for name in (b"]]>", b"&amp;<a>", b"a\\nb\x01", b"\xff\x7f", b'\\"q\\\\'):
+        for name in (b"]]>", b"&amp;<a>", b"a\\nb\x01", b"\xc3\xbf\x7f", b'\\"q\\\\'):
             graph = self.write("g.tir", GELU.encode().replace(b'{name = "x"}', b'{name = "' + name + b'"}'))
             picture = xml.etree.ElementTree.fromstring(self.out("graph", graph, "--format", "svg"))
             self.assertIn("input ", "".join(picture.itertext()))
@@ -116,6 +116,9 @@ class GraphTest(small_model.SmallModelTest):
         self.assertIn("gelu", message)
         message = self.refused("graph", self.write("bad.tir", GELU.replace("false}", "false")), error="text-syntax")
         self.assertRegex(message, r"bad\.tir:3:\d+")
+        for name in (b"\\xff", b"\xfe", b"\\xc3("):
+            odd = self.write("odd.tir", b'graph @f {\n  %x = input : f32[1]\n  output %x {name = "' + name + b'"}\n}\n')
+            self.assertIn(f"{odd}:3:21\n", self.refused("graph", odd, error="text-syntax"))
         self.refused("graph", self.scratch / "none.tir", error="file-not-found")
 
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "capra/base/number_text.h"
-#include "capra/io/utf8.h"
+#include "capra/base/text/utf8.h"
 
 namespace capra::driver {
 namespace {

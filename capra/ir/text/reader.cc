@@ -4,6 +4,8 @@
 #include <charconv>
 #include <utility>
 
+#include "capra/base/text/utf8.h"
+
 namespace capra {
 
 TextReader::TextReader(std::string_view text, std::string_view source)
@@ -117,6 +119,11 @@ Result<std::string> unquote(const TextReader& reader, const Token& token) {
     } else {
       return reader.needed(token, "one of the escapes \\\" \\\\ \\n \\t \\xHH");
     }
+  }
+  // Files of other forms hold these bytes as text.
+  if (first_invalid_utf8(bytes)) {
+    return fail("text-syntax", "found a string that is not UTF-8, needed one that is",
+                reader.at(token), "correct its bytes, or the bytes that it has by \\xHH");
   }
   return bytes;
 }

@@ -1,5 +1,5 @@
 // Well-formed UTF-8 by table 3-7 of the Unicode standard.
-#include "capra/io/utf8.h"
+#include "capra/base/text/utf8.h"
 
 #include <cstdint>
 #include <cstring>

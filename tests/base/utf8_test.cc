@@ -1,5 +1,5 @@
 // Ill-formed UTF-8: where it is found, and how many replacements it becomes.
-#include "capra/io/utf8.h"
+#include "capra/base/text/utf8.h"
 
 #include <gtest/gtest.h>
 

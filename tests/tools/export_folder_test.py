@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 import struct
 import subprocess
@@ -36,6 +37,19 @@ INTEGERS = """graph @f {
 }
 """
 # Quiet and signaling NaNs with payloads, infinities, -0, the least subnormal.
+NAME = "it's a b; touch pwned $(touch pwned2) `touch pwned3`"
+PORTS = """graph @"%s" {
+  %%x = input {name = "a|b`c\\n<d>"} : bool[2]
+  %%y = input {name = "none"} : f32[0, 3]
+  %%z = input {name = "z"} : u8[n]
+  %%s = input {name = "s"} : f64[]
+  %%a = logical_not %%x
+  output %%a {name = "a"}
+  output %%y {name = "y"}
+  output %%z {name = "z"}
+  output %%s {name = "s"}
+}
+"""
 ODD = [0x7FC12345, 0xFFA00001, 0x7F800000, 0xFF800000, 0x80000000, 0x00000001]
 
 
@@ -180,6 +194,56 @@ class ExportFolderTest(small_model.SmallModelTest):
         graph = self.write("no_weights.tir", 'graph @g {\n  %x = input : f32[2]\n  %y = abs %x\n  output %y\n}\n')
         folder, _ = self.export("n", graph)
         self.assertNotIn("the archive", (folder / "README.md").read_text(encoding="utf-8"))
+
+    def test_the_commands_are_words_of_a_shell(self):
+        folder, report = self.export("p", self.write("n.tir", PORTS % NAME))
+        # The runner has no type of one bit and no signs, and where there is no element it takes none.
+        self.assertEqual(shlex.split(report["run"][1]), [
+            "iree-run-module", "--module=model.vmfb", "--device=local-task", "--function=" + NAME,
+            "--input=2xi8=1", "--input=0x3xf32", "--input=3xi8=1", "--input=f64=1"])
+        tools = self.scratch / "tools"
+        for tool in ("iree-compile", "iree-run-module"):
+            self.write(f"tools/{tool}", f'#!/bin/sh\nprintf "%s\\n" "$@" > {tools}/{tool}.told\n').chmod(0o755)
+        page = (folder / "README.md").read_text(encoding="utf-8")
+        before = sorted(path.name for path in folder.iterdir())
+        subprocess.run(["/bin/sh", "-e", "-c", page.split("```sh\n")[1].split("```\n")[0]], cwd=folder, check=True,
+                       env={"PATH": f"{tools}:/usr/bin:/bin"})
+        self.assertEqual(sorted(path.name for path in folder.iterdir()), before)
+        self.assertIn("--function=" + NAME, (tools / "iree-run-module.told").read_text().splitlines())
+        # A plain name needs no quotes.
+        self.assertIn("--function=f ", self.export("plain", self.write("plain.tir", PORTS % "f"))[1]["run"][1])
+
+    def test_names_of_any_bytes_stay_in_their_cells(self):
+        folder, _ = self.export("p", self.write("n.tir", PORTS % "a`|``b"))
+        lines = (folder / "README.md").read_text(encoding="utf-8").splitlines()
+        self.assertEqual(lines[0], "# ``` a`\\|``b ```")
+        self.assertIn("| input | `` a\\|b`c\\x0a<d> `` | `bool[2]` |", lines)
+
+    def test_a_graph_that_nothing_can_call(self):
+        for text, words in ((LINEAR.replace("@f", '@""'), "no name"), (LINEAR.replace("@f", '@"a\\nb"'), "control"),
+                            (LINEAR.replace('  output %y {name = "y"}\n', ""), "no outputs")):
+            message = self.refused("export", self.write("n.tir", text), "--parameters", self.parameters("w.safetensors"),
+                                   "--output", self.scratch / "no", error="graph-not-callable")
+            self.assertIn(words, message)
+            self.assertFalse((self.scratch / "no").exists())
+
+    def test_keys_that_the_runtime_does_not_find_in_safetensors(self):
+        for key, text in (('a"b', 'a\\"b'), ("a\\b", "a\\\\b")):
+            graph = self.write("k.tir", f'graph @f {{\n  %w = parameter {{path = "{text}"}} : f32[1]\n  output %w\n}}\n')
+            data = self.write("k.safetensors", driver.safetensors({key: ("F32", [1], driver.bits([1]))}))
+            message = self.refused("export", graph, "--parameters", data, "--weights", "safetensors", "--output",
+                                   self.scratch / "no", error="archive-key-escaped")
+            self.assertIn("--weights irpa", message)
+        self.check(self.export("p", graph, "--parameters", data)[0])
+
+    def test_a_report_without_files_or_with_files_elsewhere(self):
+        folder, report = self.export("p", self.graph, "--parameters", self.parameters("w.safetensors"))
+        shutil.copytree(folder, self.scratch / "other")
+        for key, value in (("artifacts", []), ("archive", "../other/model.irpa"), ("archive", "")):
+            (folder / "report.json").write_text(json.dumps({**report, key: value}), encoding="utf-8")
+            self.assertIn(key, self.check_refuses(folder, error="config-wrong-type"))
+        (folder / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        self.check(folder)
 
     def test_refusals(self):
         self.refused("export", self.model, "--outputs", "words", "--output", self.scratch / "no", error="option-invalid")

@@ -89,6 +89,17 @@ class IreeTest(small_model.SmallModelTest):
                                    "--task_topology_group_count=2"])
         self.assertEqual(pathlib.Path(ran[-1]), folder)
 
+    def test_a_temporary_folder_that_a_shell_would_split(self):
+        # The compiler calls its linker by a line for a shell, with the paths as they are.
+        self.make_tools(compiles=f'echo "$TMPDIR" > {self.scratch}/compiled; ' + COMPILES)
+        for name in ("a b", "a;b", "$(a)", "a'b"):
+            folder = self.scratch / name
+            folder.mkdir()
+            self.run_driver(*self.arguments(), env={**self.environment(), "TMPDIR": str(folder)})
+            used = pathlib.Path((self.scratch / "compiled").read_text(encoding="utf-8").rstrip("\n"))
+            self.assertEqual(used.parent, pathlib.Path("/tmp"))
+            self.assertFalse(used.exists())
+
     def test_tools_in_a_bin_and_in_the_path(self):
         self.make_tools(folder="tools/bin")
         self.run_driver(*self.arguments(), env=self.environment())
@@ -151,7 +162,11 @@ class IreeTest(small_model.SmallModelTest):
 
     def test_a_program_that_does_not_run(self):
         self.make_tools(runs="echo 'RESOURCE_EXHAUSTED; out of memory' >&2; exit 1")
-        self.assertIn("RESOURCE_EXHAUSTED", self.refused_run(error="tool-run-failed"))
+        message = self.refused_run(error="tool-run-failed")
+        self.assertIn("RESOURCE_EXHAUSTED", message)
+        self.assertIn("there is memory", message)
+        self.make_tools(runs="echo 'NOT_FOUND; no function f' >&2; exit 1")
+        self.assertNotIn("memory", self.refused_run(error="tool-run-failed"))
         self.make_tools(runs="exit 0")
         self.assertIn("nothing for output 'y'", self.refused_run(error="tool-run-failed"))
         for size in (7, 9):

@@ -2,8 +2,10 @@
 checkpoint against golden/minilm."""
 
 import math
+import os
 import pathlib
 import re
+import subprocess
 import sys
 
 import driver
@@ -32,11 +34,11 @@ XS = [-3.0, -0.5, 0.0, 0.25, 2.5]
 
 
 class GraphTest(driver.DriverTest):
-    def values(self, *more):
+    def values(self, *more, **keywords):
         weights = self.write("w.safetensors", driver.safetensors({"w": ("F32", [], driver.bits([2]))}))
         text = self.out("run", self.write("f.tir", GRAPH), "--target", "iree", "--iree-dir", TOOLS,
                         "--parameters", weights, "--input", f"x=f32[5] {XS}", "--input", "u=u8[2] [7, 200]",
-                        "--input", "half=bf16[5] [1, 2, 3, 4, 5]", *more)
+                        "--input", "half=bf16[5] [1, 2, 3, 4, 5]", *more, **keywords)
         return dict(line.split(" = ") for line in text.splitlines())
 
     def test_every_kind_of_value_goes_in_and_comes_out(self):
@@ -48,6 +50,34 @@ class GraphTest(driver.DriverTest):
             found = [float(value) for value in values["z"].split("] [")[1].rstrip("]").split(",")]
             for x, z in zip(XS, found, strict=True):
                 self.assertAlmostEqual(z, x * math.erfc(-x / math.sqrt(2)), delta=2 * ACTIVATION_GATE)
+
+    def test_the_lines_of_a_folder_run_in_a_shell(self):
+        name = "it's a b; touch pwned $(touch pwned2)"
+        graph = self.write("n.tir", f"""graph @"{name}" {{
+  %x = input {{name = "x"}} : bool[2]
+  %y = input {{name = "y"}} : f32[0, 3]
+  %z = input {{name = "z"}} : u8[n]
+  %a = logical_not %x
+  %b = add %z %z
+  output %a
+  output %y
+  output %b
+}}
+""")
+        folder = self.scratch / "program"
+        self.run_driver("export", graph, "--output", folder)
+        page = (folder / "README.md").read_text(encoding="utf-8")
+        before = {path.name for path in folder.iterdir()}
+        done = subprocess.run(["/bin/sh", "-e", "-c", page.split("```sh\n")[1].split("```\n")[0]], cwd=folder, text=True,
+                              capture_output=True, check=False, env={**os.environ, "PATH": f"{TOOLS}:{os.environ['PATH']}"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("3xui8=2 2 2", done.stdout)
+        self.assertEqual({path.name for path in folder.iterdir()}, before | {"model.vmfb"})
+
+    def test_a_temporary_folder_with_a_blank(self):
+        folder = self.scratch / "a b; touch pwned"
+        folder.mkdir()
+        self.assertEqual(self.values(env={**os.environ, "TMPDIR": str(folder)})["sum"], "u8[2] [14, 144]")
 
     def test_a_vector_times_its_own_transpose(self):
         """With aggressive fusion IREE 3.13 leaves all but the diagonal 0."""

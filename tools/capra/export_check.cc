@@ -17,16 +17,16 @@ Result<std::vector<Json>> rows_of(const JsonFile& report, std::string_view key) 
 }
 
 // A name within the folder.
-Result<std::string> file_name(const JsonFile& row) {
-  CAPRA_ASSIGN(std::string name, row.string("file"));
+Result<std::string> file_name(const JsonFile& row, std::string_view key) {
+  CAPRA_ASSIGN(std::string name, row.string(key));
   if (name.empty() || name.find('/') != std::string::npos || name.starts_with('.')) {
-    return row.wrong_type("file", "the name of a file in the folder");
+    return row.wrong_type(key, "the name of a file in the folder");
   }
   return name;
 }
 
 Status check_file(const std::string& folder, const JsonFile& row) {
-  CAPRA_ASSIGN(const std::string name, file_name(row));
+  CAPRA_ASSIGN(const std::string name, file_name(row, "file"));
   CAPRA_ASSIGN(const std::string wanted, row.string("sha256"));
   const std::string path = folder + "/" + name;
   CAPRA_ASSIGN(const FileDigest found, digest_file(path));
@@ -55,13 +55,14 @@ Result<int> check_export(const ExportOptions& options) {
   CAPRA_ASSIGN(const JsonFile report, JsonFile::open(folder + "/report.json"));
   CAPRA_ASSIGN(const std::vector<Json> artifacts, rows_of(report, "artifacts"));
   CAPRA_ASSIGN(const std::vector<Json> parameters, rows_of(report, "parameters"));
+  if (artifacts.empty()) return report.wrong_type("artifacts", "at least one file");
   for (const Json& one : artifacts) {
     CAPRA_ASSIGN(const JsonFile row, JsonFile::make(one, report.path() + ": artifacts"));
     CAPRA_TRY(check_file(folder, row));
   }
   std::string archive = options.archive;
   if (archive.empty() && report.has("archive")) {
-    CAPRA_ASSIGN(const std::string own, report.string("archive"));
+    CAPRA_ASSIGN(const std::string own, file_name(report, "archive"));
     archive = folder + "/" + own;
   }
   if (!archive.empty()) CAPRA_TRY(check_parameters(parameters, report.path(), archive));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "capra/base/version.h"
 #include "capra/io/json.h"
@@ -16,14 +17,40 @@ constexpr const char* kScript = "embed.py";
 constexpr const char* kSettings = "embed.json";
 constexpr const char* kTokenizer = "tokenizer.json";
 
+// In a cell of a table: code, whatever is in it.
+std::string code(std::string_view text) {
+  std::string shown;
+  size_t ticks = 0;
+  size_t most_ticks = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < ' ' || byte == 0x7f) {
+      shown += fmt::format("\\x{:02x}", byte);
+    } else {
+      shown += c == '|' ? "\\|" : std::string(1, c);
+    }
+    ticks = c == '`' ? ticks + 1 : 0;
+    most_ticks = std::max(most_ticks, ticks);
+  }
+  const std::string fence(most_ticks + 1, '`');
+  const std::string_view pad = most_ticks > 0 || text.empty() ? " " : "";
+  return fmt::format("{}{}{}{}{}", fence, pad, shown, pad, fence);
+}
+
 template <class Attrs>
 std::string port_rows(const Graph& graph, const std::vector<NodeId>& ids, std::string_view role) {
   std::string rows;
   for (const NodeId id : ids) {
-    rows += fmt::format("| {} | `{}` | `{}` |\n", role, graph.node(id).attrs_as<Attrs>().name,
-                        graph.node(id).type.text());
+    rows += fmt::format("| {} | {} | {} |\n", role, code(graph.node(id).attrs_as<Attrs>().name),
+                        code(graph.node(id).type.text()));
   }
   return rows;
+}
+
+// A name of letters, digits and '_' is what it is; Markdown reads others otherwise.
+std::string title(const std::string& name) {
+  const auto is_plain = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return std::ranges::all_of(name, is_plain) ? name : code(name);
 }
 
 }  // namespace
@@ -49,8 +76,9 @@ Status write_embed_script(const ModelProgram& model, const Graph& graph,
 
 std::string export_readme(const Graph& graph, const WrittenProgram& written, bool is_model,
                           const NewFolder& folder) {
-  std::string page = fmt::format(
-      "# {}\n\nA program that capra {} wrote. In this folder:\n\n```sh\n", graph.name(), version());
+  std::string page =
+      fmt::format("# {}\n\nA program that capra {} wrote. In this folder:\n\n```sh\n",
+                  title(graph.name()), version());
   for (const std::string& line : written.run) page += line + "\n";
   page += "```\n";
   std::string files;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "capra/io/archive_index.h"
@@ -56,6 +57,16 @@ Result<ArchiveForm> find_archive_form(const std::string& name) {
               "use irpa or safetensors");
 }
 
+// The runtime's reader compares the bytes of the header, in which JSON escapes these.
+Status check_plain_key(const std::string& key) {
+  const auto is_escaped = [](unsigned char c) { return c < ' ' || c == '"' || c == '\\'; };
+  if (std::ranges::none_of(key, is_escaped)) return {};
+  return fail("archive-key-escaped",
+              "the name of a parameter has quotes, backslashes or control characters in it, which "
+              "the runtime does not find in a safetensors file",
+              key, "leave --weights out, or use --weights irpa");
+}
+
 // The data beside the program; an archive that knows no shapes has a file that does.
 Status write_archive(const ArchiveForm& form, std::span<const Global> globals,
                      const Parameters& parameters, NewFolder& folder) {
@@ -64,6 +75,7 @@ Status write_archive(const ArchiveForm& form, std::span<const Global> globals,
   if (form.name == "safetensors") {
     std::map<std::string, TensorSource> tensors;
     for (const Global& global : globals) {
+      CAPRA_TRY(check_plain_key(global.key));
       const auto data = [&global, &parameters] { return global_data(global, parameters); };
       tensors.emplace(global.key, TensorSource{global.type, data});
     }
@@ -80,17 +92,48 @@ Status write_archive(const ArchiveForm& form, std::span<const Global> globals,
                       archive_index_text(index));
 }
 
-// An input of ones as the runner takes it, a few for every extent that is not fixed.
+// An input of ones as the runner takes it, a few for every extent that is not fixed; where there is
+// no element it takes none.
 std::string example_input(const TensorType& type) {
-  return fmt::format(" --input={}=1", extents_text(type, "3"));
+  std::string text = " --input=";
+  bool is_empty = false;
+  for (const Dim& dim : type.shape.dims()) {
+    text += fmt::format("{}x", dim.is_static() ? dim.size() : 3);
+    is_empty = is_empty || (dim.is_static() && dim.size() == 0);
+  }
+  text += runner_dtype_text(type.dtype);
+  return is_empty ? text : text + "=1";
+}
+
+// As a shell takes it for one word.
+std::string shell_word(const std::string& text) {
+  if (is_shell_word(text)) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+// What a file of text, a shell and a runner can call it by.
+Status check_callable(const Graph& graph) {
+  constexpr const char* kHelp = "give the graph a name and outputs";
+  const auto is_control = [](unsigned char c) { return c < ' ' || c == 0x7f; };
+  const std::string& name = graph.name();
+  if (name.empty()) return fail("graph-not-callable", "the graph has no name", "graph", kHelp);
+  if (std::ranges::any_of(name, is_control)) {
+    return fail("graph-not-callable", "the graph's name has control characters in it", "graph",
+                "take them out of the name");
+  }
+  if (!graph.outputs().empty()) return {};
+  return fail("graph-not-callable", "the graph has no outputs", name, kHelp);
 }
 
 std::vector<std::string> run_lines(const Module& module, const std::string& name,
                                    const WrittenProgram& written) {
   // A pass may put others before it.
   const Function& function = *std::ranges::find(module.functions, name, &Function::name);
-  std::string run = fmt::format(
-      "iree-run-module --module=model.vmfb --device=local-task --function={}", function.name);
+  std::string run =
+      fmt::format("iree-run-module --module=model.vmfb --device=local-task --function={}",
+                  shell_word(function.name));
   if (!written.archive.empty()) {
     run += fmt::format(" --parameters={}={}", written.archive_scope, written.archive);
   }
@@ -100,8 +143,33 @@ std::vector<std::string> run_lines(const Module& module, const std::string& name
 
 }  // namespace
 
+bool is_shell_word(std::string_view text) {
+  const auto is_plain = [](char c) {
+    constexpr std::string_view kOthers = "%+,-./:=@_";
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           kOthers.find(c) != std::string_view::npos;
+  };
+  return !text.empty() && std::ranges::all_of(text, is_plain);
+}
+
+std::string runner_dtype_text(DType dtype) {
+  switch (dtype) {
+    case DType::F64:
+      return "f64";
+    case DType::F32:
+      return "f32";
+    case DType::F16:
+      return "f16";
+    case DType::BF16:
+      return "bf16";
+    default:
+      return fmt::format("i{}", 8 * dtype_bytes(dtype));
+  }
+}
+
 Result<WrittenProgram> write(const Target& target, const Graph& graph, const Parameters& parameters,
                              const WriteOptions& options, NewFolder& folder) {
+  CAPRA_TRY(check_callable(graph));
   WrittenProgram written;
   CAPRA_TRY(check_no_samples(target, options));
   CAPRA_ASSIGN(const bool chlo, may_use_chlo(target, options));

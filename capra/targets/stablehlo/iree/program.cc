@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -22,26 +21,10 @@ namespace {
 
 constexpr const char* kCompiledFile = "model.vmfb";
 
-// Element types as the runtime spells them: it knows neither signs nor a type of one bit.
-std::string element_text(DType dtype) {
-  switch (dtype) {
-    case DType::F64:
-      return "f64";
-    case DType::F32:
-      return "f32";
-    case DType::F16:
-      return "f16";
-    case DType::BF16:
-      return "bf16";
-    default:
-      return fmt::format("i{}", 8 * dtype_bytes(dtype));
-  }
-}
-
 std::string type_text(const InputRef& input) {
   std::string text;
   for (const int64_t extent : input.sizes) text += fmt::format("{}x", extent);
-  return text + element_text(input.dtype);
+  return text + stablehlo::runner_dtype_text(input.dtype);
 }
 
 size_t input_bytes(const InputRef& input) {
@@ -175,7 +158,11 @@ class Program : public Executable {
     }
     return fail("tool-run-failed",
                 fmt::format("{} ends with {}: {}", kRunnerName, outcome.exit_code, words),
-                function_, "check that there is memory for the values of the program");
+                function_,
+                words.find("RESOURCE_EXHAUSTED") != std::string::npos
+                    ? "check that there is memory for the values of the program"
+                    : "write the program with 'capra export' and run it by hand to see all that it "
+                      "says");
   }
 
   // The runtime writes the values as they lie in memory.
@@ -210,7 +197,9 @@ Result<NewFolder> temporary_folder() {
   if (error) {
     return fail("file-unwritable", error.message(), "TMPDIR", "name a folder in TMPDIR");
   }
-  return NewFolder::create_temporary((place / "capra-iree").string());
+  // The compiler calls its linker through a shell, with paths as they are.
+  const std::filesystem::path plain = stablehlo::is_shell_word(place.string()) ? place : "/tmp";
+  return NewFolder::create_temporary((plain / "capra-iree").string());
 }
 
 }  // namespace

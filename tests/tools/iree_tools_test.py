@@ -1,6 +1,7 @@
 """Target iree with iree's own tools, which stand beside the Python that runs this file: a graph, and the whole
 checkpoint against golden/minilm."""
 
+import json
 import math
 import os
 import pathlib
@@ -78,6 +79,37 @@ class GraphTest(driver.DriverTest):
         folder = self.scratch / "a b; touch pwned"
         folder.mkdir()
         self.assertEqual(self.values(env={**os.environ, "TMPDIR": str(folder)})["sum"], "u8[2] [14, 144]")
+
+    def test_unsigned_parameters(self):
+        """IREE loads none: their bits are loaded. Half of the values are beyond the signed numbers of their size."""
+        bits = {"u64": 64, "u32": 32, "u16": 16, "u8": 8}
+        paths = dict(zip(bits, "abcd", strict=True))
+        values = {dtype: [2**size - 3, 5, 2**(size - 1)] for dtype, size in bits.items()}
+        lines, tensors = [], {}
+        for dtype, size in bits.items():
+            lines += [f'  %{dtype} = parameter {{path = "{paths[dtype]}"}} : {dtype}[3]', f"  %m{dtype} = max %{dtype}",
+                      f'  output %{dtype} {{name = "{dtype}"}}', f'  output %m{dtype} {{name = "max {dtype}"}}']
+            data = b"".join(x.to_bytes(size // 8, "little") for x in values[dtype])
+            tensors[paths[dtype]] = (dtype.upper(), [3], data)
+        graph = self.write("unsigned.tir", "graph @f {\n" + "\n".join(lines) + "\n}\n")
+        weights = self.write("unsigned.safetensors", driver.safetensors(tensors))
+        text = self.out("run", graph, "--target", "iree", "--iree-dir", TOOLS, "--parameters", weights)
+        for dtype, numbers in values.items():
+            self.assertIn(f"{dtype} = {dtype}[3] {numbers}\n", text)
+            self.assertIn(f"max {dtype} = {dtype} {max(numbers)}\n", text)
+        folder = self.scratch / "unsigned"
+        self.run_driver("export", graph, "--target", "stablehlo", "--parameters", weights, "--weights", "safetensors",
+                        "--output", folder)
+        report = json.loads((folder / "report.json").read_text())
+        self.assertEqual({row["name"]: row["type"] for row in report["parameters"]},
+                         {paths[dtype]: f"{dtype}[3]" for dtype in bits})
+        flags = (folder / "iree.flags").read_text().split()
+        subprocess.run([TOOLS / "iree-compile", *flags, folder / "model.mlir", "-o", folder / "model.vmfb"], check=True)
+        found = subprocess.run([TOOLS / "iree-run-module", f"--module={folder}/model.vmfb", "--device=local-sync",
+                                "--function=f", f"--parameters=model={folder}/model.safetensors"],
+                               check=True, capture_output=True, text=True).stdout
+        for dtype, numbers in values.items():
+            self.assertIn(f"3x{dtype.replace('u', 'ui')}={' '.join(map(str, numbers))}\n", found)
 
     def test_a_vector_times_its_own_transpose(self):
         """With aggressive fusion IREE 3.13 leaves all but the diagonal 0."""

@@ -34,22 +34,6 @@ bool is_unsigned(DType dtype) { return is_integer(dtype) && !is_signed_integer(d
 
 bool is_splat(const Array& value) { return value.elements() == 1; }
 
-// The signed integer of as many bits; other dtypes as they are.
-DType signed_of(DType dtype) {
-  switch (dtype) {
-    case DType::U64:
-      return DType::I64;
-    case DType::U32:
-      return DType::I32;
-    case DType::U16:
-      return DType::I16;
-    case DType::U8:
-      return DType::I8;
-    default:
-      return dtype;
-  }
-}
-
 // The product of `count` extents from `first` on: a number, or a dim that prints as dynamic.
 Dim product(const Shape& shape, int64_t first, int64_t count) {
   if (count == 1) return shape[first];

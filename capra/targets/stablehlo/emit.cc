@@ -314,8 +314,11 @@ class Emitter {
     if (!options_.external_from || bytes < *options_.external_from) {
       return builder.constant(global_data(global, parameters_).value_or_throw());
     }
+    const TensorType loaded = loaded_type(global);
     const Symbol name{global_name(std::move(global), path)};
-    return builder.append({"util.global.load", {}, node.type, {{"global", name}}});
+    const ValueId bits = builder.append({"util.global.load", {}, loaded, {{"global", name}}});
+    if (loaded == node.type) return bits;
+    return builder.append({"stablehlo.bitcast_convert", {bits}, node.type});
   }
 
   // Data are found by key alone: one key is one parameter's.

@@ -34,6 +34,25 @@ Entry entry_of(const Function& function) {
   return entry;
 }
 
+DType signed_of(DType dtype) {
+  switch (dtype) {
+    case DType::U64:
+      return DType::I64;
+    case DType::U32:
+      return DType::I32;
+    case DType::U16:
+      return DType::I16;
+    case DType::U8:
+      return DType::I8;
+    default:
+      return dtype;
+  }
+}
+
+TensorType loaded_type(const Global& global) {
+  return {signed_of(global.type.dtype), global.type.shape};
+}
+
 const TensorType& Function::type(ValueId value) const {
   const auto position = static_cast<size_t>(value);
   return position < arguments.size() ? arguments[position].type

@@ -97,10 +97,16 @@ struct Global {
   std::string scope;  ///< of the archive, as the runtime is told
   /// Of the data in the archive: the parameter's path, and after an `@` what was made of it.
   std::string key;
-  TensorType type;
+  TensorType type;                                      ///< of the data
   std::shared_ptr<const Preparation> preparation = {};  ///< null: the data as the model has it
   friend bool operator==(const Global&, const Global&) = default;
 };
+
+/// The signed integer of as many bits for an unsigned one; other dtypes as they are.
+DType signed_of(DType dtype);
+/// The type that the text declares and a load gives: IREE loads no unsigned integers, so the bits
+/// of these are loaded as signed ones, and a `stablehlo.bitcast_convert` makes them what they are.
+TensorType loaded_type(const Global& global);
 
 struct Module {
   std::vector<Global> globals;

@@ -77,7 +77,7 @@ class Printer {
     for (const Global& global : module.globals) {
       text_ += fmt::format("  util.global private {} = #flow.parameter.named<{}::{}> : {}\n",
                            symbol_text(global.name), quoted(global.scope), quoted(global.key),
-                           type_text(global.type));
+                           type_text(loaded_type(global)));
     }
     for (const Function& function : module.functions) print_function(function);
     return text_ + "}\n";

@@ -17,7 +17,7 @@ class Verifier {
   Status run(const Entry& entry) {
     for (const Global& global : module_.globals) {
       CAPRA_TRY(take_name(global.name));
-      globals_.emplace(global.name, &global.type);
+      globals_.emplace(global.name, loaded_type(global));
     }
     for (const Function& function : module_.functions) {
       CAPRA_TRY(take_name(function.name));
@@ -108,9 +108,9 @@ class Verifier {
       if (operation.name == "util.global.load") {
         const auto found = globals_.find(symbol->name);
         if (found == globals_.end()) return unknown(*symbol, at);
-        if (*found->second == operation.type) continue;
+        if (found->second == operation.type) continue;
         return fail("program-invalid",
-                    "@" + symbol->name + " is " + found->second->text() + ", what is loaded " +
+                    "@" + symbol->name + " is " + found->second.text() + ", what is loaded " +
                         operation.type.text(),
                     at);
       }
@@ -141,7 +141,7 @@ class Verifier {
 
   const Module& module_;
   std::set<std::string> names_;
-  std::map<std::string, const TensorType*> globals_;
+  std::map<std::string, TensorType> globals_;
   std::map<std::string, const Function*> functions_;
 };
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "capra/base/buffer.h"
+#include "capra/interp/interp.h"
 #include "capra/ir/schedule.h"
 #include "capra/ir/text.h"
 #include "capra/ops/all_ops.h"
@@ -17,6 +18,7 @@
 #include "capra/passes/policy/store_weights.h"
 #include "capra/targets/stablehlo/emit.h"
 #include "capra/targets/stablehlo/irpa.h"
+#include "capra/targets/stablehlo/read/import.h"
 #include "capra/targets/stablehlo/read/read.h"
 
 namespace capra::stablehlo {
@@ -90,6 +92,36 @@ TEST(EqualParameters, AreWrittenOnceAndReported) {
   const size_t found = bytes.find(wanted);
   ASSERT_NE(found, std::string::npos);
   EXPECT_EQ(bytes.find(wanted, found + 1), std::string::npos);
+}
+
+TEST(UnsignedParameters, AreLoadedAsTheirBitsAndReadBackAsTheyAre) {
+  Array data = Array::zeros(DType::U8, {2});
+  data.set_i64(0, 200);
+  data.set_i64(1, 7);
+  const Graph graph = graph_of_text(
+      "graph @main {\n  %w = parameter {path = \"w\"} : u8[2]\n  %y = div %w %w\n"
+      "  %z = convert %w {dtype = i32}\n  output %y\n  output %z\n}\n");
+  const Parameters parameters{{"w", data}};
+  const Module module = emit(graph, parameters, {.external_from = 0}).value_or_throw();
+  ASSERT_EQ(module.globals.size(), 1U);
+  EXPECT_EQ(module.globals[0].type, data.type());
+  EXPECT_EQ(loaded_type(module.globals[0]).text(), "i8[2]");
+  const std::string text = print_module(module);
+  EXPECT_NE(text.find("@w = #flow.parameter.named<\"model\"::\"w\"> : tensor<2xi8>"),
+            std::string::npos)
+      << text;
+  const Module read = read_module(text, "test").value_or_throw();
+  EXPECT_EQ(print_module(read), text);
+  const Graph imported = import_module(read, {}).value_or_throw();
+  const std::vector<Array> found = interpret(imported, {}, parameters).value_or_throw();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[1].i64_at(0), 200);
+  EXPECT_EQ(found[1].i64_at(1), 7);
+  std::string loads_unsigned = text;
+  for (size_t at = 0; (at = loads_unsigned.find("tensor<2xi8>", at)) != std::string::npos;) {
+    loads_unsigned.replace(at, 12, "tensor<2xui8>");
+  }
+  EXPECT_FALSE(read_module(loads_unsigned, "test").ok());
 }
 
 PassList legal_then_kn() {

@@ -102,10 +102,13 @@ class Importer {
 
   std::vector<Imported> call(const Function& function, std::vector<Imported> values) {
     for (const Operation& operation : function.operations) {
+      const auto id = static_cast<ValueId>(values.size());
       place_ = "@" + function.name + ", %" +
                number_text(values.size() - function.arguments.size()) + " = " +
                std::string(operation.name);
-      Imported value = import(operation, values);
+      Imported value = operation.name == "util.global.load"
+                           ? Imported{.tensor = parameter(operation, data_dtype(function, id))}
+                           : import(operation, values);
       if (value.tensor) require_fits(value.tensor.type(), operation.type);
       values.push_back(std::move(value));
     }
@@ -285,7 +288,6 @@ class Importer {
       }
       return {.tensor = reshape(tensors[0], Shape(std::move(dims)))};
     }
-    if (name == "util.global.load") return {.tensor = parameter(operation)};
     throw Error({"op-not-legal", "no op says what " + std::string(name) + " does", place_});
   }
 
@@ -354,13 +356,31 @@ class Importer {
     return reshape(x, Shape(sizes));
   }
 
-  Tensor parameter(const Operation& operation) {
+  // Of what is loaded: unsigned where its bits are read as that alone.
+  static DType data_dtype(const Function& function, ValueId loaded) {
+    const DType own = function.type(loaded).dtype;
+    std::optional<DType> read;
+    for (const Operation& reader : function.operations) {
+      if (std::ranges::find(reader.operands, loaded) == reader.operands.end()) continue;
+      const DType dtype = reader.type.dtype;
+      const bool is_bits = reader.name == "stablehlo.bitcast_convert" && signed_of(dtype) == own;
+      if (!is_bits || read.value_or(dtype) != dtype) return own;
+      read = dtype;
+    }
+    const bool is_result = std::ranges::find(function.results, loaded) != function.results.end();
+    return is_result ? own : read.value_or(own);
+  }
+
+  // The parameter, and its bits as they are loaded.
+  Tensor parameter(const Operation& operation, DType dtype) {
     const std::string& name = operation.attribute<Symbol>("global").name;
     const auto found = std::ranges::find(module_.globals, name, &Global::name);
     if (found == module_.globals.end()) {
       throw Error({"op-unknown", "the module has no global @" + name, place_});
     }
-    return context_.sink().parameter(context_, found->key, found->type);
+    const TensorType type{dtype, found->type.shape};
+    const Tensor data = context_.sink().parameter(context_, found->key, type);
+    return dtype == operation.type.dtype ? data : convert(data, operation.type.dtype);
   }
 
   // More numbers than a shape has are data.

@@ -48,7 +48,11 @@ class ModuleReader {
     CAPRA_TRY(lexer_.expect("::"));
     CAPRA_ASSIGN(global.key, read_string(lexer_));
     CAPRA_TRY(lexer_.expect_all("> :"));
+    const Token token = lexer_.peek();
     CAPRA_ASSIGN(global.type, read_static_type(lexer_));
+    if (loaded_type(global) != global.type) {
+      return lexer_.needed(token, "a type of no unsigned integers");
+    }
     module_.globals.push_back(std::move(global));
     return {};
   }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "capra/base/number_text.h"
-#include "capra/io/utf8.h"
+#include "capra/base/text/utf8.h"
 #include "capra/targets/ga2/isa/fields.h"
 
 namespace capra::ga2 {

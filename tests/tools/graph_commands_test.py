@@ -49,8 +49,18 @@ class GraphTest(small_model.SmallModelTest):
         self.assertTrue(dot.startswith("digraph") and dot.rstrip().endswith("}"))
         picture = xml.etree.ElementTree.fromstring(self.out("graph", self.model, "--stage", "legal", "--format", "svg"))
         self.assertTrue(picture.tag.endswith("svg"))
-        edges = [one for one in picture if one.tag.endswith("line")]
+        edges = [one for one in picture if one.tag.endswith("polyline")]
         self.assertTrue(edges and all(one.get("marker-end") == "url(#arrow)" for one in edges))
+        self.assertTrue(any(len(one.get("points").split()) > 2 for one in edges))
+        boxes = [tuple(int(one.get(key)) for key in ("x", "y", "width", "height")) for one in picture
+                 if one.tag.endswith("rect") and one.get("x")]
+        for edge in edges:
+            points = [tuple(map(int, point.split(","))) for point in edge.get("points").split()]
+            for (x0, y0), (x1, y1) in zip(points, points[1:]):
+                for step in range(1, 64):
+                    x, y = x0 + (x1 - x0) * step / 64, y0 + (y1 - y0) * step / 64
+                    self.assertFalse(any(left < x < left + width and top < y < top + height
+                                         for left, top, width, height in boxes), "an edge crosses a box")
         self.assertIn("attention", "".join(picture.itertext()))
         self.refused("graph", self.model, "--format", "png", error="output-format-unknown")
         self.refused("graph", self.model, "--sequence", "double", error="option-invalid")

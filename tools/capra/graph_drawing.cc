@@ -165,10 +165,18 @@ std::string graph_svg(const Graph& graph) {
       if (operand == kAbsent) continue;
       const auto [from_x, from_y] = corner[static_cast<size_t>(operand)];
       if (from_x < 0) continue;
+      const int start_x = from_x + kWidth / 2;
+      const int start_y = from_y + kHeight;
+      std::string points = fmt::format("{},{}", start_x, start_y);
+      // Past other layers it goes between two columns, where no box stands.
+      if (y - start_y > kGapY) {
+        const int lane = x - kGapX / 2;
+        points += fmt::format(" {0},{1} {0},{2}", lane, start_y + kGapY / 2, y - kGapY / 2);
+      }
       text += fmt::format(
-          "<line x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\" stroke=\"#888\" "
+          "<polyline points=\"{} {},{}\" fill=\"none\" stroke=\"#888\" "
           "marker-end=\"url(#arrow)\"/>\n",
-          from_x + kWidth / 2, from_y + kHeight, x + kWidth / 2, y);
+          points, x + kWidth / 2, y);
     }
   }
   for (const Placed& p : placed) {

@@ -73,6 +73,21 @@ class IreeTest(small_model.SmallModelTest):
         self.make_tools()
         self.assertEqual(self.out(*self.arguments(), env=self.environment()), "y = f32[1, 2] [[0.5, 2]]\n")
 
+    def test_an_empty_axis_that_is_searched(self):
+        self.make_tools()
+        graph = self.write("search.tir", """graph @f {
+  %x = input {name = "x"} : f32[n, 2]
+  %i = argmax %x {axis = 0} @ "best"
+  output %x {name = "y"}
+  output %i {name = "i"}
+}
+""")
+        for target in (("cpu",), ("iree", "--iree-dir", self.tools)):
+            message = self.refused("run", graph, "--target", *target, "--input", "x=f32[0, 2] []", error="operand-shape",
+                                   env=self.environment())
+            self.assertIn("the searched axis of argmax is empty", message)
+            self.assertIn("best", message)
+
     def test_what_the_tools_are_told(self):
         self.make_tools(compiles=f'echo "$@" > {self.scratch}/compiled; ' + COMPILES,
                         runs=f'echo "$@" "$TMPDIR" > {self.scratch}/ran; ' + COPIES)

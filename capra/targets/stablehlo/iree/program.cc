@@ -13,6 +13,9 @@
 #include "capra/base/new_file.h"
 #include "capra/base/new_folder.h"
 #include "capra/base/subprocess.h"
+#include "capra/ops/argmax.h"
+#include "capra/passes/match.h"
+#include "capra/passes/pass.h"
 #include "capra/targets/stablehlo/iree/tools.h"
 #include "capra/targets/stablehlo/write.h"
 
@@ -63,6 +66,23 @@ class RunFiles {
   std::vector<std::string> paths_;
 };
 
+// What must not be empty when a program runs, which would not notice.
+struct Searched {
+  std::string symbol;  ///< the extent of an axis that argmax searches
+  std::string label;
+};
+
+void collect_searched(const Graph& graph, std::vector<Searched>& searched) {
+  for (NodeId id = 0; id < graph.size(); ++id) {
+    const Node& node = graph.node(id);
+    if (node.body != nullptr) collect_searched(*node.body, searched);
+    if (node.op != &kArgmax) continue;
+    const Shape& shape = graph.node(node.operands[0]).type.shape;
+    const Dim& dim = shape[position_of(node.attrs_as<ArgmaxAttrs>().axis, shape.rank())];
+    if (!dim.is_static()) searched.push_back({dim.symbol(), node_label(graph, id)});
+  }
+}
+
 class Program : public Executable {
  public:
   Program(const Graph& graph, Tools tools, NewFolder folder, double seconds)
@@ -70,7 +90,9 @@ class Program : public Executable {
         tools_(std::move(tools)),
         folder_(std::move(folder)),
         function_(graph.name()),
-        seconds_(seconds) {}
+        seconds_(seconds) {
+    collect_searched(graph, searched_);
+  }
 
   Status compile(std::vector<std::string> flags) const {
     flags.push_back(folder_.file(stablehlo::kProgramFile));
@@ -95,7 +117,13 @@ class Program : public Executable {
   using Executable::run;
   Status run(Workspace& workspace, std::span<const InputRef> inputs,
              std::span<const OutputRef> outputs) const override {
-    CAPRA_TRY(bind(inputs));
+    CAPRA_ASSIGN(const DimBindings sizes, bind(inputs));
+    for (const Searched& one : searched_) {
+      const auto size = sizes.find(one.symbol);
+      if (size == sizes.end() || size->second != 0) continue;
+      return fail("operand-shape", "the searched axis of argmax is empty", one.label,
+                  "give inputs with at least one element there");
+    }
     CAPRA_TRY(check_output_count(outputs));
     const State& state = static_cast<State&>(workspace.state());
     std::vector<std::string> arguments = fixed_arguments(state.threads);
@@ -188,6 +216,7 @@ class Program : public Executable {
   NewFolder folder_;
   std::string function_;
   double seconds_;
+  std::vector<Searched> searched_;
   mutable std::atomic<int> workspaces_{0};
 };
 

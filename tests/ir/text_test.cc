@@ -262,9 +262,14 @@ class RandomGraph {
   std::string label() {
     return below(2) == 0 ? "" : "v" + std::to_string(below(8));  // some collide
   }
+  // Of the characters up to U+07FF, as UTF-8.
   std::string word() {
     std::string text;
-    for (uint64_t i = below(4); i > 0; --i) text += static_cast<char>(below(256));
+    for (uint64_t i = below(4); i > 0; --i) {
+      const uint64_t character = below(2) == 0 ? below(0x80) : below(0x800);
+      if (character >= 0x80) text += static_cast<char>(0xc0 | (character >> 6));
+      text += static_cast<char>(character < 0x80 ? character : 0x80 | (character & 0x3f));
+    }
     return text;
   }
 

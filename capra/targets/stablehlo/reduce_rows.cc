@@ -140,11 +140,13 @@ ValueId lower_matmul(FunctionBuilder& builder, const Call& call) {
     b = repeated_vector(builder, builder.convert(b, wide), shape, !attrs.transpose_b, rank - 1);
     product = builder.apply("stablehlo.multiply", {a, b});
   } else if (dynamic && shape[rank - 1] == Dim(1) && is_single_matrix(shape_b)) {
-    product = dot_with_vector(builder, {builder.convert(a, wide), axis_a},
-                              {builder.convert(b, wide), axis_b}, shape);
+    a = builder.convert(a, wide);
+    b = builder.convert(b, wide);
+    product = dot_with_vector(builder, {a, axis_a}, {b, axis_b}, shape);
   } else if (dynamic && shape[rank - 2] == Dim(1) && is_single_matrix(shape)) {
-    product = dot_with_vector(builder, {builder.convert(b, wide), axis_b},
-                              {builder.convert(a, wide), axis_a}, shape);
+    a = builder.convert(a, wide);
+    b = builder.convert(b, wide);
+    product = dot_with_vector(builder, {b, axis_b}, {a, axis_a}, shape);
   } else {
     product = dot(builder, a, b, attrs, shape, wide);
   }

@@ -156,10 +156,9 @@ class Drafter {
     }
   }
 
-  // What is loaded beside results of others, and what is unpacked, is there as a whole.
-  RowRange rows_in_memory(NodeIndex index) {
-    const bool whole = is_outside(index) && (buffer(index).writers > 1 || is_packed(index));
-    return whole ? RowRange{0, node(index).shape.rows} : rows(index);
+  // What is unpacked is there as a whole.
+  RowRange rows_in_memory(NodeIndex index) const {
+    return is_packed(index) ? RowRange{0, node(index).shape.rows} : rows(index);
   }
 
   int64_t new_block(int64_t words) {

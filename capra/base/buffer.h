@@ -46,13 +46,15 @@ class Buffer {
 };
 
 /// Maps a whole file for reading; private, so the file is never written.
-/// Fails with `file-not-found` or `file-unreadable`. An empty file gives an empty buffer.
+/// Fails with `file-not-found` or `file-unreadable`, which a pipe or device is too. An empty file
+/// gives an empty buffer.
 Result<std::shared_ptr<Buffer>> map_file(const std::string& path);
 
 /// Whether anything has this name; what cannot be looked at does not exist.
 bool file_exists(const std::string& path);
 
-/// Reads a whole file into memory; same failures.
+/// Reads a whole file into memory, or a pipe or device to its end, at most 1 GiB: it waits for what
+/// a pipe gives. Fails with `file-not-found` or `file-unreadable`.
 Result<std::string> read_file(const std::string& path);
 
 }  // namespace capra

@@ -112,9 +112,10 @@ bool is_flag(std::string_view flag) {
 
 // What somebody asked of a written program, where there is none.
 Status check_no_program_asked(const Target& target, const WriteOptions& options) {
+  const std::string without = options.without.empty() ? "" : "--no-" + options.without.front();
   const std::pair<bool, std::string_view> asked[] = {{!options.keep_fused.empty(), "--keep-fused"},
                                                      {options.constants.has_value(), "--constants"},
-                                                     {!options.without.empty(), "--no-chlo"},
+                                                     {!without.empty(), without},
                                                      {!options.archive.empty(), "--weights"},
                                                      {!options.flags.empty(), "--flag"},
                                                      {!options.calibration.empty(), "--calibrate"}};

@@ -115,8 +115,10 @@ Status Output::finish() {
   return {};
 }
 
-Status print_result(std::string_view text) {
-  CAPRA_ASSIGN(Output output, Output::open("-"));
+Status print_result(std::string_view text) { return write_output("-", text); }
+
+Status write_output(const std::string& path, std::string_view text) {
+  CAPRA_ASSIGN(Output output, Output::open(path));
   CAPRA_TRY(output.write(text));
   return output.finish();
 }

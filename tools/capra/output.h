@@ -46,8 +46,11 @@ class Output {
 /// Prints a whole result to standard output; fails as Output does.
 Status print_result(std::string_view text);
 
-/// Makes SIGHUP, SIGINT and SIGTERM remove unfinished output, SIGPIPE and SIGXFSZ a write error,
-/// and SIGABRT, which a broken invariant raises, exit code 70.
+/// Writes a whole text to `path`, as Output takes it; fails as Output does.
+Status write_output(const std::string& path, std::string_view text);
+
+/// Makes SIGHUP, SIGINT, SIGQUIT, SIGTERM and SIGXCPU remove unfinished output, SIGPIPE and SIGXFSZ
+/// a write error, and SIGABRT, which a broken invariant raises, exit code 70.
 void install_signal_handlers();
 
 }  // namespace capra::driver

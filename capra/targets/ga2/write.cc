@@ -61,7 +61,9 @@ Status check_options(const Target& target, const WriteOptions& options) {
   if (!options.keep_fused.empty()) {
     return unknown("--keep-fused", "ops that are kept whole", "units are fixed");
   }
-  if (!options.without.empty()) return unknown("--no-chlo", "extensions", "there are no others");
+  if (!options.without.empty()) {
+    return unknown("--no-" + options.without.front(), "extensions", "there are no others");
+  }
   constexpr std::string_view kBeside = "data beside the program";
   constexpr std::string_view kInside = "weights stand in its memory";
   if (!options.archive.empty()) return unknown("--weights", kBeside, kInside);

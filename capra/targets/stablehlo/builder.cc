@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "capra/base/number_text.h"
-#include "capra/targets/stablehlo/read/check.h"
 
 namespace capra::stablehlo {
 namespace {
@@ -29,8 +28,6 @@ std::string bytes_key(const Array& value) {
   return value.type().text() +
          std::string(reinterpret_cast<const char*>(value.data()), value.byte_size());
 }
-
-bool is_unsigned(DType dtype) { return is_integer(dtype) && !is_signed_integer(dtype); }
 
 bool is_splat(const Array& value) { return value.elements() == 1; }
 
@@ -178,6 +175,10 @@ ValueId FunctionBuilder::splat_i64(int64_t value, const TensorType& type) {
   return broadcast(constant(scalar), type.shape);
 }
 
+ValueId FunctionBuilder::zeros(const TensorType& type) {
+  return is_float(type.dtype) ? splat(0.0, type) : splat_i64(0, type);
+}
+
 ValueId FunctionBuilder::apply(std::string_view name, std::initializer_list<ValueId> operands) {
   return append({name, operands, type(*operands.begin())});
 }
@@ -318,8 +319,8 @@ ValueId FunctionBuilder::origin(ValueId value) const {
       value = from[1];
     } else if (of_equals && are_same(from[0], from[1])) {
       value = from[0];
-    } else if (made->name == "stablehlo.maximum" && is_unsigned(made->type.dtype) &&
-               is_repeated(from[1], 0)) {
+    } else if (made->name == "stablehlo.maximum" &&
+               signed_of(made->type.dtype) != made->type.dtype && is_repeated(from[1], 0)) {
       value = from[0];
     } else {
       break;

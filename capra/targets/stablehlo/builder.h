@@ -55,6 +55,8 @@ class FunctionBuilder {
   /// The way back: counts[0] dims of `shape` for the first dim of x, and so on. x is what was made
   /// last where each count is 1.
   ValueId unfold(ValueId x, const Shape& shape, std::vector<int64_t> counts);
+  /// Zeros of any type.
+  ValueId zeros(const TensorType& type);
   /// Whether they are one value, or equal operations on equal operands. Operations that change
   /// nothing, as compilers know too, are looked through: the greater of a value and itself.
   bool are_same(ValueId a, ValueId b) const;

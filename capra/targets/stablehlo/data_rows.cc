@@ -47,8 +47,7 @@ ValueId lower_gather(FunctionBuilder& builder, const Call& call) {
   const int64_t axis = position_of(unpack<GatherAttrs>(call.attrs).axis, table.rank());
   // No slice fits an empty axis: there are no indices, and nothing is picked.
   if (table[axis] == Dim(0)) {
-    const DType dtype = call.type.dtype;
-    return is_float(dtype) ? builder.splat(0.0, call.type) : builder.splat_i64(0, call.type);
+    return builder.zeros(call.type);
   }
   // The axes of the indices stand in the place of the axis, those of the slices around them.
   std::vector<int64_t> offset_dims;

@@ -151,9 +151,7 @@ ValueId lower_convert(FunctionBuilder& builder, const Call& call) {
   const TensorType from = builder.type(x);
   if (from.dtype == call.type.dtype) return x;
   if (call.type.dtype == DType::Bool) {
-    const ValueId zero =
-        is_float(from.dtype) ? builder.splat(0.0, from) : builder.splat_i64(0, from);
-    return builder.compare("NE", x, zero);
+    return builder.compare("NE", x, builder.zeros(from));
   }
   if (is_float(from.dtype) && is_integer(call.type.dtype)) {
     return float_to_integer(builder, x, call.type);

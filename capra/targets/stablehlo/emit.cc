@@ -23,7 +23,6 @@
 #include "capra/runtime/stages.h"
 #include "capra/targets/stablehlo/irpa.h"
 #include "capra/targets/stablehlo/ops.h"
-#include "capra/targets/stablehlo/read/composite.h"
 
 namespace capra::stablehlo {
 namespace {

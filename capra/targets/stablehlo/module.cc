@@ -34,6 +34,16 @@ Entry entry_of(const Function& function) {
   return entry;
 }
 
+CompositeName composite_name(const OpDef& op) {
+  if (op.composite.name.empty()) return {"capra." + std::string(op.name), 1};
+  return {std::string(op.composite.name), op.composite.version};
+}
+
+std::string_view comparison_type(DType dtype) {
+  if (is_float(dtype)) return "FLOAT";
+  return is_signed_integer(dtype) ? "SIGNED" : "UNSIGNED";
+}
+
 DType signed_of(DType dtype) {
   switch (dtype) {
     case DType::U64:

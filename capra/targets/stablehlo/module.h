@@ -102,6 +102,17 @@ struct Global {
   friend bool operator==(const Global&, const Global&) = default;
 };
 
+/// How an op is called in programs: as its record says, else `capra.<op>`, version 1.
+struct CompositeName {
+  std::string name;
+  int64_t version = 1;
+  friend bool operator==(const CompositeName&, const CompositeName&) = default;
+};
+CompositeName composite_name(const OpDef& op);
+
+/// How elements of the dtype are compared: FLOAT, SIGNED or UNSIGNED.
+std::string_view comparison_type(DType dtype);
+
 /// The signed integer of as many bits for an unsigned one; other dtypes as they are.
 DType signed_of(DType dtype);
 /// The type that the text declares and a load gives: IREE loads no unsigned integers, so the bits

@@ -63,9 +63,7 @@ ValueId dot_with_vector(FunctionBuilder& builder, Factor matrices, Factor vector
   const ValueId numbers = builder.reshape(vector.value, Shape({shape[vector.axis]}));
   const ValueId repeated = builder.broadcast(numbers, type.shape, {matrices.axis});
   const ValueId products = builder.apply("stablehlo.multiply", {matrices.value, repeated});
-  const TensorType scalar{type.dtype, {}};
-  const ValueId zero =
-      is_float(type.dtype) ? builder.splat(0.0, scalar) : builder.splat_i64(0, scalar);
+  const ValueId zero = builder.zeros({type.dtype, {}});
   const ValueId sums = builder.reduce("stablehlo.add", products, zero, {matrices.axis});
   return builder.reshape(sums, result);
 }
@@ -117,7 +115,7 @@ ValueId lower_matmul(FunctionBuilder& builder, const Call& call) {
   ValueId b = call.operands[1];
   // A sum of no products is 0; compilers fail on one.
   if (has_zero(builder.type(a).shape) || has_zero(builder.type(b).shape)) {
-    return is_float(dtype) ? builder.splat(0.0, call.type) : builder.splat_i64(0, call.type);
+    return builder.zeros(call.type);
   }
   // Compilers fold several leading dims themselves, but not dynamic ones. The bits of a product do
   // not depend on the sign.
@@ -133,20 +131,21 @@ ValueId lower_matmul(FunctionBuilder& builder, const Call& call) {
   const int64_t axis_a = shape_a.rank() - (attrs.transpose_a ? 2 : 1);
   const int64_t axis_b = shape_b.rank() - (attrs.transpose_b ? 1 : 2);
   const int64_t rank = shape.rank();
+  const bool is_column = shape[rank - 1] == Dim(1) && is_single_matrix(shape_b);
+  const bool is_row = shape[rank - 2] == Dim(1) && is_single_matrix(shape);
   ValueId product = -1;
   if (dynamic && shape_a[axis_a] == Dim(1)) {
     // A sum of one product is that product; with dynamic dims compilers fail on one.
     a = repeated_vector(builder, builder.convert(a, wide), shape, attrs.transpose_a, rank - 2);
     b = repeated_vector(builder, builder.convert(b, wide), shape, !attrs.transpose_b, rank - 1);
     product = builder.apply("stablehlo.multiply", {a, b});
-  } else if (dynamic && shape[rank - 1] == Dim(1) && is_single_matrix(shape_b)) {
+  } else if (dynamic && (is_column || is_row)) {
     a = builder.convert(a, wide);
     b = builder.convert(b, wide);
-    product = dot_with_vector(builder, {a, axis_a}, {b, axis_b}, shape);
-  } else if (dynamic && shape[rank - 2] == Dim(1) && is_single_matrix(shape)) {
-    a = builder.convert(a, wide);
-    b = builder.convert(b, wide);
-    product = dot_with_vector(builder, {b, axis_b}, {a, axis_a}, shape);
+    const Factor left{a, axis_a};
+    const Factor right{b, axis_b};
+    product = is_column ? dot_with_vector(builder, left, right, shape)
+                        : dot_with_vector(builder, right, left, shape);
   } else {
     product = dot(builder, a, b, attrs, shape, wide);
   }
@@ -216,18 +215,17 @@ ValueId lower_sum(FunctionBuilder& builder, const Call& call) {
     return builder.convert(builder.broadcast(count, call.type.shape), dtype);
   }
   const ValueId x = builder.convert(call.operands[0], wide);
-  const TensorType scalar{wide, {}};
-  const ValueId zero = is_float(wide) ? builder.splat(0.0, scalar) : builder.splat_i64(0, scalar);
-  const auto rank = static_cast<size_t>(from.shape.rank());
-  // IREE takes such a sum for a product of matrices without rows or columns, and gives up.
-  if (rank > 1 && axes.size() == rank &&
+  const ValueId zero = builder.zeros({wide, {}});
+  // IREE takes the sum of all of a product for one of matrices without rows or columns, and gives
+  // up: the last axis is added first.
+  ValueId reduced = x;
+  std::vector<int64_t> left = axes;
+  if (std::ssize(axes) == from.shape.rank() && axes.size() > 1 &&
       builder.is_made_by("stablehlo.multiply", call.operands[0])) {
-    const ValueId rows = builder.reduce("stablehlo.add", x, zero, {from.shape.rank() - 1});
-    const std::vector<int64_t> others(axes.begin(), axes.end() - 1);
-    const ValueId total = builder.reduce("stablehlo.add", rows, zero, others);
-    return builder.convert(keeping_dims(builder, total, call.type.shape, axes), dtype);
+    reduced = builder.reduce("stablehlo.add", reduced, zero, {left.back()});
+    left.pop_back();
   }
-  const ValueId reduced = builder.reduce("stablehlo.add", x, zero, axes);
+  reduced = builder.reduce("stablehlo.add", reduced, zero, left);
   const ValueId shaped = keeping_dims(builder, reduced, call.type.shape, axes);
   return builder.convert(shaped, dtype);
 }

@@ -26,12 +26,6 @@ Result<std::string> memory_text(const ga2::Program& program, const ga2::CompileR
   return ga2::memory_hex_text(words);
 }
 
-Status write_text(const std::string& text, const std::string& path) {
-  CAPRA_ASSIGN(Output output, Output::open(path));
-  CAPRA_TRY(output.write(text));
-  return output.finish();
-}
-
 Result<Json> document_of(const ga2::CompileRequest& request, const ga2::Program& program) {
   ga2::CompileOptions options = request.options;
   options.schedule = ga2::Schedule::Author;
@@ -67,8 +61,8 @@ Result<int> run_ga2_compile(const Ga2CompileOptions& options) {
   if (!options.memory.empty()) {
     CAPRA_ASSIGN(memory, memory_text(program, request));
   }
-  if (!options.output.empty()) CAPRA_TRY(write_text(words, options.output));
-  if (!options.memory.empty()) CAPRA_TRY(write_text(memory, options.memory));
+  if (!options.output.empty()) CAPRA_TRY(write_output(options.output, words));
+  if (!options.memory.empty()) CAPRA_TRY(write_output(options.memory, memory));
   CAPRA_TRY(print_result(text));
   return kDone;
 }

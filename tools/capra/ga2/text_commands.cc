@@ -31,9 +31,7 @@ Result<int> write_text(const Ga2TextOptions& options, const char* key, const std
     CAPRA_TRY(print_result(document.text(2) + "\n"));
     if (options.output == "-") return kDone;
   }
-  CAPRA_ASSIGN(Output output, Output::open(options.output));
-  CAPRA_TRY(output.write(text));
-  CAPRA_TRY(output.finish());
+  CAPRA_TRY(write_output(options.output, text));
   return kDone;
 }
 

@@ -85,7 +85,7 @@ class Placer {
   static int64_t buffer_words(const NetworkNode& node) {
     const int64_t words = node.shape.words();
     if (node.op != NodeOp::Weight || node.bits == 8) return words;
-    return (words + kPackedValues - 1) / kPackedValues * kPackedValues;
+    return packed_words(words) * kPackedValues;
   }
 
   Status place_slices() {

@@ -13,14 +13,10 @@
 namespace capra::ga2 {
 namespace {
 
-int64_t packed_words(const NetworkNode& node) {
-  return (node.shape.words() + kPackedValues - 1) / kPackedValues;
-}
-
 int64_t external_words(const NetworkNode& node) {
   const bool is_outside =
       node.op == NodeOp::Input || node.op == NodeOp::Weight || node.op == NodeOp::Output;
-  return !is_outside ? 0 : node.bits == 4 ? packed_words(node) : node.shape.words();
+  return !is_outside ? 0 : node.bits == 4 ? packed_words(node.shape.words()) : node.shape.words();
 }
 
 // Without scales it only tells whether memory holds the program.

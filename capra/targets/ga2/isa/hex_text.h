@@ -22,8 +22,8 @@ std::string hex_line(const Encoded& words);
 std::string memory_hex_text(std::span<const uint32_t> words);
 
 /// The way back of `hex_text`. Spaces and `_` may stand between digits; empty lines and what
-/// follows a `#` or
-/// `//` are passed over. Fails with `encoding-invalid`, whose place is `name` and the line.
+/// follows a `#` or `//` are passed over. Fails with `encoding-invalid`, whose place is `name` and
+/// the line.
 Result<std::vector<Instruction>> parse_hex(std::string_view text, std::string_view name);
 
 }  // namespace capra::ga2

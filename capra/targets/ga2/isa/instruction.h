@@ -20,6 +20,11 @@ inline constexpr int64_t kMostInner = 64;
 /// Values of 4 bits in a packed word.
 inline constexpr int64_t kPackedValues = 8;
 
+/// The words that hold so many values of 4 bits.
+constexpr int64_t packed_words(int64_t values) {
+  return (values + kPackedValues - 1) / kPackedValues;
+}
+
 /// A number that is not negative as the value of a field.
 inline uint32_t word(int64_t value) { return static_cast<uint32_t>(value); }
 

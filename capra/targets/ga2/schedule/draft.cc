@@ -185,7 +185,7 @@ class Drafter {
   // Packed values leave for their place at the first use.
   void unpack(NodeIndex index) {
     if (!is_packed(index) || packed_.contains(index)) return;
-    const int64_t words = (node(index).shape.words() + kPackedValues - 1) / kPackedValues;
+    const int64_t words = packed_words(node(index).shape.words());
     const int64_t packed = new_block(words);
     packed_[index] = packed;
     const int64_t values = block_of(buffer(index));

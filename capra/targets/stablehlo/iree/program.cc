@@ -52,9 +52,10 @@ class RunFiles {
     for (const std::string& path : paths_) remove(path);
   }
 
-  const std::string& add(std::string path) {
+  std::string add(std::string path) {
     remove(path);
-    return paths_.emplace_back(std::move(path));
+    paths_.push_back(path);
+    return path;
   }
 
  private:
@@ -129,7 +130,7 @@ class Program : public Executable {
     std::vector<std::string> arguments = fixed_arguments(state.threads);
     RunFiles files;
     for (size_t index = 0; index < inputs.size(); ++index) {
-      const std::string& path =
+      const std::string path =
           files.add(folder_.file(fmt::format("{}_in{}.bin", state.prefix, index)));
       CAPRA_TRY(write_file(
           path, {reinterpret_cast<const char*>(inputs[index].data), input_bytes(inputs[index])}));

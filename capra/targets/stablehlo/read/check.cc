@@ -435,11 +435,6 @@ const OperationRule* find_rule(std::string_view name) {
   return found != std::end(kRules) && found->name == name ? found : nullptr;
 }
 
-std::string_view comparison_type(DType dtype) {
-  if (is_float(dtype)) return "FLOAT";
-  return is_signed_integer(dtype) ? "SIGNED" : "UNSIGNED";
-}
-
 bool is_index(const Function& function, ValueId value) {
   const auto position = static_cast<size_t>(value);
   if (position < function.arguments.size()) return false;

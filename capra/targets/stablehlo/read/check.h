@@ -44,9 +44,6 @@ std::span<const OperationRule> operation_rules();
 /// The rule of this name, or null.
 const OperationRule* find_rule(std::string_view name);
 
-/// How elements of the dtype are compared: FLOAT, SIGNED or UNSIGNED.
-std::string_view comparison_type(DType dtype);
-
 /// Whether the value is an `index` rather than a tensor.
 bool is_index(const Function& function, ValueId value);
 

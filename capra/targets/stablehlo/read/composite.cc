@@ -80,11 +80,6 @@ std::vector<Tensor> placed(const OpDef& op, std::span<const Tensor> operands, co
 
 }  // namespace
 
-CompositeName composite_name(const OpDef& op) {
-  if (op.composite.name.empty()) return {"capra." + std::string(op.name), 1};
-  return {std::string(op.composite.name), op.composite.version};
-}
-
 std::optional<Tensor> import_composite(const Context& context, const Operation& operation,
                                        std::span<const Tensor> operands) {
   const OpDef& op = find_composite(operation);

@@ -104,6 +104,15 @@ Status short_expand(Module& module, PassContext&) {
       module,
       {"tensor.expand_shape", {0}, {DType::F32, {"n"}}, {{"counts", std::vector<int64_t>{1}}}});
 }
+Status wide_version(Module& module, PassContext&) {
+  return put(module, {"stablehlo.composite",
+                      {0},
+                      kFour,
+                      {{"name", std::string("some.op")},
+                       {"composite_attributes", Dictionary()},
+                       {"decomposition", Symbol{"main"}},
+                       {"version", int64_t{1} << 32}}});
+}
 Status unknown_form(Module& module, PassContext&) {
   return put(module, {"stablehlo.pad", {0}, kFour, {{"low", int64_t{1}}}});
 }
@@ -193,6 +202,8 @@ TEST(ProgramPass, NeedsTheEntryAndWhatIsPrinted) {
       {list_of<short_slice>, "@main: %0 = stablehlo.slice", "the box has 0 limits, needed 1"},
       {list_of<many_groups>, "@main: %0 = tensor.collapse_shape", "the groups do not hold"},
       {list_of<short_expand>, "@main: %0 = tensor.expand_shape", "found 1 operands, needed 2"},
+      {list_of<wide_version>, "@main: %0 = stablehlo.composite",
+       "version is not an integer of 32 bits"},
       {list_of<unknown_form>, "@main: %0 = stablehlo.pad", "there is no form to write"},
       {list_of<unwritten>, "@main: %0 = stablehlo.tanh", "there is no attribute result_accuracy"},
       {list_of<asks_for_nothing>, "stablehlo.tanh", "stablehlo.tanh has no attribute dim"},

@@ -347,6 +347,10 @@ bool is_data(const Attribute& value) {
   const auto* array = std::get_if<Array>(&value);
   return array != nullptr && static_cast<bool>(*array);
 }
+bool is_of_32_bits(const Attribute& value) {
+  const auto* number = std::get_if<int64_t>(&value);
+  return number != nullptr && *number == static_cast<int32_t>(*number);
+}
 constexpr AttributeRule an_integer(std::string_view name) {
   return {name, is<int64_t>, "an integer"};
 }
@@ -363,7 +367,7 @@ constexpr AttributeRule kComposite[] = {
     a_text("name"),
     {"composite_attributes", is<Dictionary>, "a dictionary"},
     a_symbol("decomposition"),
-    an_integer("version"),
+    {"version", is_of_32_bits, "an integer of 32 bits"},
 };
 constexpr AttributeRule kCounts[] = {a_list("counts")};
 constexpr AttributeRule kData[] = {{"value", is_data, "data"}};

@@ -212,7 +212,7 @@ Result<std::vector<Candidate>> legalizations(const Parts& parts) {
 
 bool is_bounded(const Accuracy& accuracy) {
   constexpr double kRounded = 0.5;
-  return accuracy.max_abs > 0 || accuracy.max_ulp > kRounded;
+  return accuracy.max_abs > 0 || accuracy.max_ulp > kRounded || accuracy.max_ulp_per_term > 0;
 }
 
 // The candidate of this kind and name, made at its first node.
@@ -230,7 +230,7 @@ Candidate& candidate_of(std::vector<Candidate>& candidates, const Graph& legal, 
 
 // What the target computes within bounds, and what it narrows, in the graph that it runs.
 std::vector<Candidate> bounded_nodes(const Parts& parts, const Graph& legal) {
-  const Target whole = resolved(*parts.target);
+  const OpTable& table = *table_of(*parts.target, {.without = parts.options.without});
   std::vector<Candidate> candidates;
   const auto take = [&](NodeId id, BudgetPart part) {
     Candidate& candidate = candidate_of(candidates, legal, std::move(part));
@@ -247,17 +247,16 @@ std::vector<Candidate> bounded_nodes(const Parts& parts, const Graph& legal) {
                 .measured = "the oracle with these roundings alone"});
       continue;
     }
-    const OpRow* row =
-        whole.table->find(*node.op, operand_types(legal, node.operands), node.attrs, node.type);
-    if (row == nullptr) continue;
-    // A row's own bound is that of its usual form.
-    const bool is_own = !row->accuracy_reason.empty() && parts.options.without.empty();
-    const Accuracy& bound = is_own ? row->accuracy : node.op->accuracy;
-    if (!is_float(node.type.dtype) || !is_bounded(bound)) continue;
-    take(id, {.kind = is_own ? BudgetKind::OwnFunction : BudgetKind::Kernel,
+    if (table.find(*node.op, operand_types(legal, node.operands), node.attrs, node.type) ==
+        nullptr) {
+      continue;
+    }
+    const OpBound bound = table.bound(*node.op);
+    if (!is_float(node.type.dtype) || !is_bounded(bound.accuracy)) continue;
+    take(id, {.kind = bound.reason.empty() ? BudgetKind::Kernel : BudgetKind::OwnFunction,
               .name = std::string(node.op->name),
-              .bound = bound,
-              .reason = std::string(is_own ? row->accuracy_reason : ""),
+              .bound = bound.accuracy,
+              .reason = std::string(bound.reason),
               .measured = "the oracle with this op alone run by " + name});
   }
   return candidates;

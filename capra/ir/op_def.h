@@ -29,7 +29,8 @@ struct Operand {
 struct Accuracy {
   double max_abs = 0;
   double max_ulp = 0.5;
-  std::string_view note = {};  ///< range, or what the bound is relative to
+  double max_ulp_per_term = 0;  ///< more for each term, where many are added in any order
+  std::string_view note = {};   ///< range, or what the bound is relative to
 };
 
 /// The name under which an op survives in dialects with composites; empty when it has none.

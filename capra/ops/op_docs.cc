@@ -70,7 +70,12 @@ std::string schedule_section(const OpDef& op) {
 
 std::string accuracy_text(const Accuracy& accuracy) {
   std::string text;
-  if (accuracy.max_abs == 0 && accuracy.max_ulp == 0) {
+  if (accuracy.max_ulp_per_term > 0) {
+    text = fmt::format(
+        "within {}{} ulp and {} more for each term",
+        accuracy.max_abs == 0 ? "" : fmt::format("{} absolute or ", number_text(accuracy.max_abs)),
+        number_text(accuracy.max_ulp), number_text(accuracy.max_ulp_per_term));
+  } else if (accuracy.max_abs == 0 && accuracy.max_ulp == 0) {
     text = "exact";
   } else if (accuracy.max_abs == 0 && accuracy.max_ulp == 0.5) {
     text = "correctly rounded";
@@ -273,16 +278,15 @@ std::string example_section(const OpDef& op) {
   return text + "\n";
 }
 
-// Rows whose bound differs from the record's are listed with their reason.
+// Bounds that differ from the record's are listed with their reason.
 std::string target_section(const OpDef& op, std::span<const DocTarget> targets) {
   std::string text = "## Targets\n\n| target | support | accuracy at f32 |\n|---|---|---|\n";
   for (const DocTarget& target : targets) {
     std::string accuracy = accuracy_text(op.accuracy);
     if (target.table == nullptr) accuracy = "double precision";
-    for (const OpRow* row :
-         target.table == nullptr ? std::span<const OpRow* const>() : target.table->rows()) {
-      if (row->op != &op || row->accuracy_reason.empty()) continue;
-      accuracy = fmt::format("{}: {}", accuracy_text(row->accuracy), row->accuracy_reason);
+    const OpBound bound = target.table == nullptr ? OpBound() : target.table->bound(op);
+    if (!bound.reason.empty()) {
+      accuracy = fmt::format("{}: {}", accuracy_text(bound.accuracy), bound.reason);
     }
     text +=
         fmt::format("| {} | {} | {} |\n", target.name, support_cell(op, target), cell(accuracy));

@@ -15,6 +15,16 @@ const OpRow* OpTable::find(const OpDef& op, TypeRefs operands, const Attrs& attr
   return nullptr;
 }
 
+OpBound OpTable::bound(const OpDef& op) const {
+  for (const OpRow* row : rows_) {
+    if (row->op == &op && !row->accuracy_reason.empty()) {
+      return {&op, row->accuracy, row->accuracy_reason};
+    }
+  }
+  const auto found = std::ranges::find(bounds_, &op, &OpBound::op);
+  return found == bounds_.end() ? OpBound{&op, op.accuracy, {}} : *found;
+}
+
 bool OpTable::names(const OpDef& op) const {
   return std::ranges::any_of(rows_, [&](const OpRow* row) { return row->op == &op; });
 }

@@ -20,12 +20,25 @@ struct OpRow {
   std::string_view accuracy_reason = {};
 };
 
+/// How far an op may be off on a target, at f32, and why, where that is not the record's bound.
+struct OpBound {
+  const OpDef* op = nullptr;
+  Accuracy accuracy = {};
+  std::string_view reason = {};  ///< empty: the record's bound holds
+};
+
 /// The rows of one target. An op may have several rows; the first that takes the types is used.
 class OpTable {
  public:
-  constexpr explicit OpTable(std::span<const OpRow* const> rows) : rows_(rows) {}
+  /// `bounds`: of ops that the rows compute as decompositions, where the record's do not hold then.
+  constexpr explicit OpTable(std::span<const OpRow* const> rows,
+                             std::span<const OpBound> bounds = {})
+      : rows_(rows), bounds_(bounds) {}
 
   std::span<const OpRow* const> rows() const { return rows_; }
+  std::span<const OpBound> bounds() const { return bounds_; }
+  /// The bound of a row that has its own, else that of a decomposition, else the record's.
+  OpBound bound(const OpDef& op) const;
   /// The row that runs `op` on these types, or null: decompose, or refuse.
   const OpRow* find(const OpDef& op, TypeRefs operands, const Attrs& attrs,
                     const TensorType& result) const;
@@ -34,6 +47,7 @@ class OpTable {
 
  private:
   std::span<const OpRow* const> rows_;
+  std::span<const OpBound> bounds_;
 };
 
 /// Ops that reach a target whole although its table has no row for them: whoever compiles or writes

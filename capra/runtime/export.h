@@ -48,6 +48,12 @@ struct KeptOp {
   std::string reason;
 };
 
+/// How many nodes of an op a program computes.
+struct ComputedOp {
+  const OpDef* op = nullptr;
+  int64_t nodes = 0;
+};
+
 /// What came out when the written program was run.
 struct Measurement {
   std::string what;
@@ -60,6 +66,7 @@ struct WrittenProgram {
   std::string archive_scope;     ///< the name by which the program asks for it
   std::vector<Port> parameters;  ///< by path: those whose data stand beside the program
   std::vector<KeptOp> kept;      ///< in the order of the program
+  std::vector<ComputedOp> computed = {};  ///< by rows of the target's table; composites' bodies too
   PassReport passes;
   std::vector<Approximation> approximations;  ///< in force in the program
   std::vector<std::string> flags;             ///< for the compiler of the program's language

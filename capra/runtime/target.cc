@@ -135,6 +135,7 @@ Target resolved(const Target& target) {
   Target whole = target;
   for (const Target* base = target.base; base != nullptr; base = base->base) {
     take_where_null(whole.table, base->table);
+    take_where_null(whole.without_extensions, base->without_extensions);
     take_where_null(whole.optimizer.tape_passes, base->optimizer.tape_passes);
     take_where_null(whole.optimizer.core_passes, base->optimizer.core_passes);
     take_where_null(whole.optimizer.dag_passes, base->optimizer.dag_passes);
@@ -148,6 +149,12 @@ Target resolved(const Target& target) {
     take_where_null(whole.write, base->write);
   }
   return whole;
+}
+
+const OpTable* table_of(const Target& target, const WriteOptions& options) {
+  const Target whole = resolved(target);
+  if (whole.table == nullptr || whole.without_extensions == nullptr) return whole.table;
+  return &whole.without_extensions(*whole.table, options.without);
 }
 
 PassList core_passes_of(const Target& target) {

@@ -95,6 +95,10 @@ struct Target {
   /// each hook, availability, eager, compile) is the base's; read such fields through `resolved`.
   const Target* base = nullptr;
   const OpTable* table = nullptr;  ///< what it runs natively; null: it takes every op as it is
+  /// What stands in the place of `own`, the target's table, where extensions of the language that
+  /// it writes are not to be used (`WriteOptions::without`); null: `own`.
+  const OpTable& (*without_extensions)(const OpTable& own,
+                                       const std::vector<std::string>& names) = nullptr;
   TargetOptimizer optimizer = {};
   /// Read it by `availability_of`.
   Availability (*availability)(const ToolOptions& tools) = nullptr;
@@ -123,6 +127,9 @@ Result<const Target*> find_target(TargetSet targets, std::string_view name);
 /// `target` with each null field taken from its nearest base that has it. Calls made in an eager
 /// context go by the table, so that context is made by `eager_context`, not by the field.
 Target resolved(const Target& target);
+
+/// The table by which a target writes or runs programs with these options; null where it has none.
+const OpTable* table_of(const Target& target, const WriteOptions& options);
 
 /// The passes that run before the target's own.
 PassList core_passes_of(const Target& target);

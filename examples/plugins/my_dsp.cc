@@ -68,7 +68,7 @@ ConstantPlacement constants() { return {}; }
 
 const Target& writes() {
   static const std::vector<const OpRow*> kRows = without_erf(*stablehlo::kTarget.table);
-  static const OpTable kTable(kRows);
+  static const OpTable kTable(kRows, stablehlo::kTarget.table->bounds());
   static const Target kTarget{.name = "my-dsp",
                               .summary = "Writes StableHLO programs without erf, in one file.",
                               .base = &stablehlo::kTarget,

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import pathlib
+import shutil
 import struct
 
 import driver
@@ -209,6 +210,26 @@ class ExportTest(small_model.SmallModelTest):
         budget = {row["op"]: row for row in report["budget"]["ops"]}
         self.assertEqual(budget["linear"]["nodes"], 6 * small_model.LAYERS)
         self.assertEqual((budget["linear"]["form"], budget["add"]["form"]), ("decomposed", "native"))
+
+    def test_the_budget_has_what_the_program_computes(self):
+        def budget(*arguments):
+            shutil.rmtree(self.program, ignore_errors=True)
+            report, _ = self.export(*arguments)
+            return {row["op"]: row for row in report["budget"]["ops"]}
+
+        graph = self.write("g.tir", GELU)
+        inline = budget(graph)
+        self.assertEqual((inline["gelu"]["form"], inline["erf"]["form"], inline["erf"]["nodes"]),
+                         ("decomposed", "native", 1))
+        # The compiler's erf is less close than the record's, and so is what is made of it.
+        self.assertEqual((inline["erf"]["max_abs"], inline["erf"]["max_ulp"]), (5e-7, 8))
+        self.assertEqual(inline["gelu"]["max_abs"], 2e-6)
+        self.assertIn("own", inline["gelu"]["reason"])
+        self.assertEqual(budget(graph, "--keep-fused", "gelu")["gelu"]["form"], "kept")
+        sequence = budget(graph, "--no-chlo")["erf"]
+        self.assertEqual((sequence["max_abs"], sequence["max_ulp"], sequence["reason"]), (0, 1.5, ""))
+        matmul = budget(self.model)["matmul"]
+        self.assertEqual((matmul["max_ulp"], matmul["max_ulp_per_term"]), (2, 1))
 
     def test_refusals_leave_nothing(self):
         def refused(*arguments, error):

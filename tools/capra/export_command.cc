@@ -119,7 +119,8 @@ Result<int> run_export(const ExportOptions& options) {
                                      .graph = subject.graph,
                                      .asked = asked,
                                      .written = written,
-                                     .folder = folder});
+                                     .folder = folder,
+                                     .without = options.write.without});
   CAPRA_TRY(write_file(folder.file("report.json"), report.text(2) + "\n"));
   CAPRA_TRY(write_file(folder.file("report.html"), report_page(report, subject.graph)));
   CAPRA_TRY(folder.finish());

@@ -179,21 +179,8 @@ Json stages_json(const ExportFacts& facts) {
 
 // --- what the results may be off by --------------------------------------------------------------
 
-struct Bound {
-  Accuracy accuracy;
-  std::string_view reason;
-};
-
-// Of the first row that gives a reason to have its own, else of the record.
-Bound bound_of(const OpDef& op, const OpTable* table) {
-  if (table != nullptr) {
-    for (const OpRow* row : table->rows()) {
-      if (row->op == &op && !row->accuracy_reason.empty()) {
-        return {row->accuracy, row->accuracy_reason};
-      }
-    }
-  }
-  return {op.accuracy, {}};
+OpBound bound_of(const OpDef& op, const OpTable* table) {
+  return table == nullptr ? OpBound{&op, op.accuracy, {}} : table->bound(op);
 }
 
 // One row of rewrites_json with the effect and the bound: that of the op which is computed
@@ -202,20 +189,20 @@ Json bounded_rewrite(const Rewrite& rewrite, const OpTable* table) {
   const NumericEffect effect = rewrite.effect.value_or(NumericEffect::Exact);
   double max_abs = rewrite.max_abs_error;
   const double max_rel = rewrite.max_rel_error;
-  double max_ulp = 0;
+  Accuracy of_op{.max_ulp = 0};
   CAPRA_CHECK(effect != NumericEffect::Approximate || max_abs > 0 || max_rel > 0);
   if (effect == NumericEffect::Meaning) {
     // `gelu(approximate=false)`, `softmax in f32`.
     const std::string_view form = forms_of(rewrite).before;
     if (const OpDef* op = find_op(all_ops(), form.substr(0, form.find_first_of("( ")))) {
-      const Accuracy accuracy = bound_of(*op, table).accuracy;
-      max_abs = accuracy.max_abs;
-      max_ulp = accuracy.max_ulp;
+      of_op = bound_of(*op, table).accuracy;
+      max_abs = of_op.max_abs;
     }
   }
   Json row = rewrite_json(rewrite);
   row.set("effect", numeric_effect_name(effect));
-  return row.set("max_abs", max_abs).set("max_rel", max_rel).set("max_ulp", max_ulp);
+  row.set("max_abs", max_abs).set("max_rel", max_rel).set("max_ulp", of_op.max_ulp);
+  return row.set("max_ulp_per_term", of_op.max_ulp_per_term);
 }
 
 Json bounded_rewrites(const ExportFacts& facts, const OpTable* table) {
@@ -245,16 +232,24 @@ void count_ops(const Graph& graph,
 Json budget_json(const ExportFacts& facts, const OpTable* table) {
   std::map<std::string_view, std::pair<const OpDef*, int64_t>> counts;
   count_ops(facts.graph, counts);
+  // What decompositions are made of is in the program, where the model has no node of it.
+  for (const ComputedOp& one : facts.written.computed) {
+    if (one.op == &kConstant) continue;
+    auto& [op, nodes] = counts[one.op->name];
+    op = one.op;
+    nodes = std::max(nodes, one.nodes);
+  }
   Json rows = Json::array();
   for (const auto& [name, counted] : counts) {
     const auto& [op, nodes] = counted;
     const auto same = [wanted = name](const KeptOp& one) { return one.op == wanted; };
     const bool kept = std::ranges::any_of(facts.written.kept, same);
-    const Bound bound = bound_of(*op, table);
+    const OpBound bound = bound_of(*op, table);
     Json row = Json::object();
     row.set("op", name).set("nodes", nodes);
     row.set("form", kept ? "kept" : op_support(*op, table));
     row.set("max_abs", bound.accuracy.max_abs).set("max_ulp", bound.accuracy.max_ulp);
+    row.set("max_ulp_per_term", bound.accuracy.max_ulp_per_term);
     rows.push(row.set("note", bound.accuracy.note).set("reason", bound.reason));
   }
   Json budget = Json::object();
@@ -274,7 +269,7 @@ Json measured_json(const std::vector<Measurement>& measured) {
 }
 
 Json export_report(const ExportFacts& facts) {
-  const OpTable* table = resolved(facts.target).table;
+  const OpTable* table = table_of(facts.target, {.without = facts.without});
   const WrittenProgram& written = facts.written;
   Json parameters = Json::array();
   for (const Port& one : written.parameters) parameters.push(port_json(one.name, one.type));

@@ -16,7 +16,8 @@ struct ExportFacts {
   const Graph& graph;       ///< as the target was given it
   const PassReport& asked;  ///< what the passes did to it that the user asked for by options
   const WrittenProgram& written;
-  const NewFolder& folder;  ///< with all files but the report
+  const NewFolder& folder;                ///< with all files but the report
+  std::vector<std::string> without = {};  ///< extensions of its language that it was not to use
 };
 
 /// The document of docs/report.schema.json.

@@ -78,6 +78,8 @@ std::string bound_text(const BudgetPart& part) {
   if (bound.max_ulp > 0) {
     text += fmt::format("{}{} ulp", text.empty() ? "" : " or ", number_text(bound.max_ulp));
   }
+  if (bound.max_ulp_per_term > 0)
+    text += fmt::format(" + {} a term", number_text(bound.max_ulp_per_term));
   return text.empty() ? "none" : text;
 }
 
@@ -102,6 +104,7 @@ Json budget_json(const ErrorBudget& budget, const Verification& result) {
     Json row = Json::object();
     row.set("kind", budget_kind_name(part.kind)).set("name", part.name).set("nodes", part.nodes);
     row.set("max_abs", part.bound.max_abs).set("max_ulp", part.bound.max_ulp);
+    row.set("max_ulp_per_term", part.bound.max_ulp_per_term);
     row.set("note", part.bound.note).set("reason", part.reason);
     row.set("error", part.effect).set("measured", part.measured);
     parts.push(std::move(row));

@@ -179,7 +179,8 @@ constinit const StablehloRow kElementwiseRows[18] = {
     {{.op = &kSelect}, lower_select},
     {{.op = &kSqrt}, lower_widened<kRoot>},
     {{.op = &kSub}, lower_sub},
-    {{.op = &kTanh}, lower_widened<kTangent>},
+    {{.op = &kTanh, .accuracy = {.max_ulp = 8}, .accuracy_reason = kOwnFunctions},
+     lower_widened<kTangent>},
 };
 
 constinit const StablehloRow kChloRows[2] = {
@@ -187,7 +188,8 @@ constinit const StablehloRow kChloRows[2] = {
       .accuracy = {.max_abs = 5e-7, .max_ulp = 8},
       .accuracy_reason = "compilers of the dialect expand chlo.erf to a rational function"},
      lower_widened<kErrorFunction>},
-    {{.op = &kErfc}, lower_widened<kComplement>},
+    {{.op = &kErfc, .accuracy = {.max_abs = 4e-7, .max_ulp = 0}, .accuracy_reason = kOwnFunctions},
+     lower_widened<kComplement>},
 };
 
 }  // namespace capra::stablehlo

@@ -351,7 +351,19 @@ class Emitter {
     const ValueId result =
         static_cast<const StablehloRow*>(row)->lower(builder, {operands, node.attrs, node.type});
     CAPRA_CHECK(builder.type(result) == node.type);
+    if (options_.computed != nullptr) count(*node.op);
     return result;
+  }
+
+  void count(const OpDef& op) {
+    std::vector<ComputedOp>& all = *options_.computed;
+    const auto found = std::ranges::lower_bound(all, op.name, {},
+                                                [](const ComputedOp& one) { return one.op->name; });
+    if (found != all.end() && found->op == &op) {
+      ++found->nodes;
+    } else {
+      all.insert(found, {&op, 1});
+    }
   }
 
   ValueId composite(FunctionBuilder& builder, const Graph& graph, NodeId id,

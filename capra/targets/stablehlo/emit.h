@@ -35,6 +35,8 @@ struct EmitOptions {
   std::vector<Approximation>* approximations = nullptr;
   /// Where to write which nodes survive as composites, or null.
   std::vector<KeptOp>* kept = nullptr;
+  /// Where to write which ops rows of the table write and how often, or null; sorted by name.
+  std::vector<ComputedOp>* computed = nullptr;
   bool verify_each = false;  ///< runs the verifiers after each pass
 };
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "capra/ops/op_table.h"
 #include "capra/targets/stablehlo/builder.h"
@@ -25,5 +27,7 @@ struct StablehloRow : OpRow {
 extern const OpTable kOpTable;
 /// The same without operations of chlo: erf is written in primitives, erfc and erf of f64 are not.
 extern const OpTable kOpTableWithoutChlo;
+/// `own`, or the table without operations of chlo in its place where that is not to be used.
+const OpTable& without_extensions(const OpTable& own, const std::vector<std::string>& names);
 
 }  // namespace capra::stablehlo

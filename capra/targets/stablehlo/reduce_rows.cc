@@ -8,6 +8,7 @@
 #include "capra/ops/matmul.h"
 #include "capra/ops/max.h"
 #include "capra/ops/reduction.h"
+#include "capra/ops/shape_rules.h"
 #include "capra/ops/sum.h"
 #include "capra/passes/match.h"
 #include "capra/targets/stablehlo/rows.h"
@@ -263,9 +264,15 @@ ValueId lower_argmax(FunctionBuilder& builder, const Call& call) {
 
 constinit const StablehloRow kReduceRows[4] = {
     {{.op = &kArgmax}, lower_argmax},
-    {{.op = &kMatmul}, lower_matmul},
+    {{.op = &kMatmul,
+      .accuracy = {.max_ulp = 2, .max_ulp_per_term = 1, .note = kOfMagnitudes},
+      .accuracy_reason = kAnyOrder},
+     lower_matmul},
     {{.op = &kMax}, lower_max},
-    {{.op = &kSum}, lower_sum},
+    {{.op = &kSum,
+      .accuracy = {.max_ulp = 1, .max_ulp_per_term = 1, .note = kOfMagnitudes},
+      .accuracy_reason = kAnyOrder},
+     lower_sum},
 };
 
 }  // namespace capra::stablehlo

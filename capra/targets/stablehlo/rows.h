@@ -12,4 +12,9 @@ extern const StablehloRow kReduceRows[4];
 extern const StablehloRow kChloRows[2];
 extern const StablehloRow kErfSequenceRows[1];
 
+/// What compilers of the dialect need not do as the records' bounds have it.
+inline constexpr std::string_view kOwnFunctions =
+    "compilers of the dialect have their own functions";
+inline constexpr std::string_view kAnyOrder = "compilers of the dialect add in any order";
+
 }  // namespace capra::stablehlo

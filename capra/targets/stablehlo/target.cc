@@ -27,6 +27,7 @@ Availability availability(const ToolOptions&) {
 constinit const Target kTarget{.name = "stablehlo",
                                .summary = "Writes StableHLO programs with their weights.",
                                .table = &kOpTable,
+                               .without_extensions = without_extensions,
                                .optimizer = {.dag_passes = dag_passes,
                                              .compile_flags = iree_compile_flags,
                                              .constants = constants},

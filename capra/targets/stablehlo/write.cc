@@ -183,6 +183,7 @@ Result<WrittenProgram> write(const Target& target, const Graph& graph, const Par
                                           .report = &written.passes,
                                           .approximations = &written.approximations,
                                           .kept = &written.kept,
+                                          .computed = &written.computed,
                                           .verify_each = options.verify_each}));
   CAPRA_TRY(folder.write(kProgramFile, "the program", print_module(module)));
   if (!module.globals.empty()) {

@@ -25,12 +25,12 @@ function numberText(value) { return value === 0 ? "0" : value < 0.001 ? value.to
 // What an op or a rewrite may be off by, in words.
 function boundText(row) {
   if (row.effect === "exact") return "the same bits";
-  if (row.max_abs === 0 && row.max_ulp === 0 && !row.max_rel) return "exact";
+  if (row.max_abs === 0 && row.max_ulp === 0 && !row.max_rel && !row.max_ulp_per_term) return "exact";
   const parts = [];
   if (row.max_abs > 0) parts.push(numberText(row.max_abs) + " absolute");
   if (row.max_rel > 0) parts.push(numberText(row.max_rel) + " relative");
   if (row.max_ulp > 0) parts.push(row.max_ulp === 0.5 && row.max_abs === 0 ? "correctly rounded" : row.max_ulp + " ulp");
-  return parts.join(" or ");
+  return parts.join(" or ") + (row.max_ulp_per_term > 0 ? " + " + row.max_ulp_per_term + " a term" : "");
 }
 
 function chip(text, kind) { return make("span", {class: "chip " + (kind || "")}, text); }

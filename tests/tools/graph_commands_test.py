@@ -120,6 +120,20 @@ class GraphTest(small_model.SmallModelTest):
         groups = sum("body" in node for node in text["nodes"])
         self.assertEqual(len(graph["nodes"]), len(text["nodes"]) - groups + bodies - ports)
 
+    def test_layers_of_any_paths(self):
+        schema = pathlib.Path(__file__).with_name("model_explorer.schema.json")
+        for path, layers in (("a.0.b", "a.0/b"), ("a//b", "a/b"), ("a..b", "a/b"), ("a.b/", "a/b"), ("/", ""),
+                             (".", ""), ("/a", "a"), ("a/0", "a/0"), ("a./.0", "a.0"), ("0", "0")):
+            graph = self.write("g.tir", f'graph @f {{\n %x = input : f32[4]\n %y = exp %x @ "{path}"\n'
+                               f' %z = group %y {{label = "a//b/"}} : f32[4] @ "{path}" body @g {{\n'
+                               ' %p = input : f32[4]\n %q = neg %p\n output %q }\n output %z\n}\n')
+            with self.subTest(path=path):
+                document = self.document("graph", graph)
+                self.assertEqual(driver.broken_rules(document, schema), "")
+                found = {node["label"]: node["namespace"] for node in document["graphs"][0]["nodes"]}
+                self.assertEqual(found["exp"], layers)
+                self.assertEqual(found["neg"], f"{layers}/a..b..2".removeprefix("/"))
+
     def test_bad_text_is_placed(self):
         message = self.refused("graph", self.write("bad.tir", GELU.replace("gelu %x", "gleu %x")), error="op-unknown")
         self.assertRegex(message, r"bad\.tir:3:\d+")

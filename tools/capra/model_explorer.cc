@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 #include <utility>
 #include <vector>
@@ -90,7 +91,8 @@ std::string append_nodes(const Graph& graph, const std::string& id_prefix,
       for (const NodeId operand : node.operands) {
         if (operand != kAbsent) given.push_back(ids[static_cast<size_t>(operand)]);
       }
-      const std::string layer = node.attrs_as<GroupAttrs>().label + "." + number;
+      std::string layer = node.attrs_as<GroupAttrs>().label + "." + number;
+      std::ranges::replace(layer, '/', '.');
       own =
           append_nodes(*node.body, number + ".",
                        layers.empty() ? layer : fmt::format("{}/{}", layers, layer), given, nodes);
@@ -117,13 +119,18 @@ std::string append_nodes(const Graph& graph, const std::string& id_prefix,
 
 std::string module_layers(std::string_view path) {
   std::string layers;
+  char before = '.';  // what ends the part before
   while (!path.empty()) {
-    const size_t dot = path.find('.');
-    const std::string_view part = path.substr(0, dot);
-    const bool counts = !part.empty() && std::isdigit(static_cast<unsigned char>(part[0])) != 0;
-    if (!layers.empty()) layers += counts ? '.' : '/';
-    layers += part;
-    path = dot == std::string_view::npos ? std::string_view() : path.substr(dot + 1);
+    const size_t end = std::min(path.find_first_of("./"), path.size());
+    const std::string_view part = path.substr(0, end);
+    if (!part.empty()) {
+      const bool counts = before == '.' && std::isdigit(static_cast<unsigned char>(part[0])) != 0;
+      if (!layers.empty()) layers += counts ? '.' : '/';
+      layers += part;
+    }
+    if (end == path.size()) break;
+    before = path[end];
+    path.remove_prefix(end + 1);
   }
   return layers;
 }

@@ -2,7 +2,6 @@
 #include "models/error_budget.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "capra/ops/convert.h"
 #include "capra/passes/approximate.h"
 #include "capra/passes/graph_rewriter.h"
+#include "capra/passes/policy/dtype_policy.h"
 #include "models/comparison.h"
 #include "models/embedding_parts.h"
 
@@ -25,12 +25,24 @@ using Parts = EmbeddingModel::Parts;
 // Tokens evaluated together: the oracle's attention takes memory by their square.
 constexpr int64_t kBatchTokens = 256;
 
+bool is_float_conversion(const Graph& graph, const Node& node) {
+  return node.op == &kConvert && is_float(node.type.dtype) &&
+         is_float(graph.node(node.operands[0]).type.dtype);
+}
+
 bool is_narrowing(const Graph& graph, const Node& node) {
-  if (node.op != &kConvert) return false;
+  if (!is_float_conversion(graph, node)) return false;
   const DType from = graph.node(node.operands[0]).type.dtype;
   const DType to = node.type.dtype;
-  if (!is_float(from) || !is_float(to) || from == to) return false;
+  if (from == to) return false;
   return to != DType::F64 && (to != DType::F32 || from == DType::F64);
+}
+
+std::vector<bool> narrowing_nodes(const Graph& graph) {
+  std::vector<bool> narrowing;
+  narrowing.reserve(static_cast<size_t>(graph.size()));
+  for (const Node& node : graph.nodes()) narrowing.push_back(is_narrowing(graph, node));
+  return narrowing;
 }
 
 Array in_dtype(const Array& array, DType dtype) {
@@ -77,7 +89,7 @@ class OpRunner {
 };
 
 // The oracle's sink for the nodes of one graph in their order, in which some nodes are run by the
-// target, and conversions that narrow are left out unless they are chosen.
+// target, and conversions of floats are left out unless they are chosen.
 class MixedSink : public Sink {
  public:
   MixedSink(const Graph& graph, Context oracle, std::vector<bool> chosen, OpRunner& runner)
@@ -88,7 +100,7 @@ class MixedSink : public Sink {
     const NodeId id = next_call();
     const Node& node = graph_.node(id);
     const bool is_chosen = chosen_[static_cast<size_t>(id)];
-    if (is_narrowing(graph_, node)) {
+    if (is_float_conversion(graph_, node)) {
       if (!is_chosen) return operands[0];
     } else if (is_chosen) {
       std::vector<Array> arrays;
@@ -164,50 +176,106 @@ double largest_change(const std::vector<Array>& a, const std::vector<Array>& b) 
 struct Candidate {
   BudgetPart part;
   std::optional<Graph> graph = {};
+  std::optional<Graph> base = {};  ///< what `graph` is compared with; none: as declared
   std::vector<bool> nodes = {};
 };
 
-void add_legalization(std::vector<Candidate>& candidates, const std::string& name, Graph graph) {
-  const std::vector<Approximation> all = approximations(graph);
-  if (all.empty()) return;
-  BudgetPart part{.kind = BudgetKind::Legalization,
-                  .name = name,
-                  .nodes = static_cast<int64_t>(all.size()),
-                  .bound = {.max_abs = 0, .max_ulp = 0},
-                  .reason = all.front().reason,
-                  .measured = "the oracle with this form alone"};
-  for (const Approximation& one : all) {
-    part.bound.max_abs = std::max(part.bound.max_abs, one.max_abs_error);
+// The legalizations in force, in the order in which they run.
+class Legalizations {
+ public:
+  explicit Legalizations(const Parts& parts)
+      : parts_(parts),
+        has_table_(resolved(*parts.target).table != nullptr),
+        so_far_(parts.exact_graph) {}
+
+  // `run` gives a graph after one that is called `name`.
+  template <class Run>
+  Status add(const std::string& name, const Run& run) {
+    CAPRA_ASSIGN(Graph alone, run(parts_.exact_graph));
+    CAPRA_ASSIGN(Graph next, run(so_far_));
+    const size_t before = approximations(so_far_).size();
+    const size_t after = approximations(next).size();
+    if (after > before) {
+      // What those before it have done already, or left for it to do, is not its own.
+      const bool is_free = approximations(alone).size() == after - before;
+      if (is_free) {
+        add_candidate(name, std::move(alone), std::nullopt);
+      } else {
+        add_candidate(name, next, so_far_);
+      }
+    }
+    so_far_ = std::move(next);
+    return {};
   }
-  candidates.push_back({.part = std::move(part), .graph = std::move(graph)});
-}
+
+  std::vector<Candidate> take() { return std::move(candidates_); }
+
+ private:
+  void add_candidate(const std::string& name, Graph graph, std::optional<Graph> base) {
+    std::vector<Approximation> all = approximations(graph);
+    if (base) {
+      for (const Approximation& known : approximations(*base)) {
+        const auto same = std::ranges::find_if(all, [&](const Approximation& one) {
+          return one.node == known.node && one.legalized_from == known.legalized_from &&
+                 one.reason == known.reason;
+        });
+        if (same != all.end()) all.erase(same);
+      }
+    }
+    BudgetPart part{.kind = BudgetKind::Legalization,
+                    .name = name,
+                    .nodes = static_cast<int64_t>(all.size()),
+                    .bound = {.max_abs = 0, .max_ulp = 0},
+                    .reason = all.empty() ? "" : all.front().reason,
+                    .measured = base ? "the oracle with this form after those above"
+                                     : "the oracle with this form alone"};
+    for (const Approximation& one : all) {
+      part.bound.max_abs = std::max(part.bound.max_abs, one.max_abs_error);
+      part.max_rel = std::max(part.max_rel, one.max_rel_error);
+    }
+    std::vector<bool> narrowing = narrowing_nodes(graph);
+    const bool narrows = part.bound.max_abs == 0 && std::ranges::count(narrowing, true) > 0;
+    // The same conversions are in the legal graph.
+    if (narrows && has_table_) return;
+    if (narrows) part.measured = "the oracle with these roundings alone";
+    candidates_.push_back({.part = std::move(part),
+                           .graph = std::move(graph),
+                           .base = std::move(base),
+                           .nodes = narrows ? std::move(narrowing) : std::vector<bool>()});
+  }
+
+  const Parts& parts_;
+  bool has_table_;
+  Graph so_far_;
+  std::vector<Candidate> candidates_;
+};
 
 Result<std::vector<Candidate>> legalizations(const Parts& parts) {
-  std::vector<Candidate> candidates;
-  std::vector<std::string> names = parts.options.approximate;
-  std::ranges::sort(names);
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  for (const std::string& name : names) {
-    CAPRA_ASSIGN(Graph graph,
-                 approximate(parts.exact_graph, std::span(&name, 1), parts.target->name));
-    add_legalization(candidates, name, std::move(graph));
+  Legalizations all(parts);
+  const std::string_view target = parts.target->name;
+  for (const std::string& name : parts.options.approximate) {
+    CAPRA_TRY(all.add(
+        name, [&](const Graph& graph) { return approximate(graph, std::span(&name, 1), target); }));
   }
   const TargetOptimizer hooks = resolved(*parts.target).optimizer;
   const auto on_tape = hooks.tape_passes;
   for (const TapePass* pass : on_tape == nullptr ? std::span<const TapePass* const>() : on_tape()) {
     if (pass->effect != NumericEffect::Approximate) continue;
-    PassContext context{.target = parts.target->name};
-    CAPRA_ASSIGN(Tape tape, pass->run(build_tape(parts.exact_graph), context));
-    add_legalization(candidates, std::string(pass->name), build_graph(std::move(tape)));
+    CAPRA_TRY(all.add(std::string(pass->name), [&](const Graph& graph) -> Result<Graph> {
+      PassContext context{.target = target};
+      CAPRA_ASSIGN(Tape tape, pass->run(build_tape(graph), context));
+      return build_graph(std::move(tape));
+    }));
   }
   const auto passes = hooks.dag_passes;
   for (const Pass* pass : passes == nullptr ? PassList() : passes()) {
     if (pass->effect != NumericEffect::Approximate) continue;
-    PassContext context{.target = parts.target->name};
-    CAPRA_ASSIGN(Graph graph, pass->run(parts.exact_graph, context));
-    add_legalization(candidates, std::string(pass->name), std::move(graph));
+    CAPRA_TRY(all.add(std::string(pass->name), [&](const Graph& graph) {
+      PassContext context{.target = target};
+      return pass->run(graph, context);
+    }));
   }
-  return candidates;
+  return all.take();
 }
 
 bool is_bounded(const Accuracy& accuracy) {
@@ -288,7 +356,13 @@ Result<ErrorBudget> measure_budget(const EmbeddingModel& model, const PackedToke
     CAPRA_ASSIGN(legal, optimize(*parts.target, parts.graph, parts.weights.parameters,
                                  parts.compile_options()));
     legal = inline_groups(std::move(legal), [](const Graph&, NodeId) { return true; });
-    std::ranges::move(bounded_nodes(parts, legal), std::back_inserter(candidates));
+    for (Candidate& one : bounded_nodes(parts, legal)) {
+      if (one.part.kind == BudgetKind::Narrowing) {
+        const auto first = std::ranges::find(one.nodes, true) - one.nodes.begin();
+        one.part.max_rel = rounding_error(legal.node(static_cast<NodeId>(first)).type.dtype);
+      }
+      candidates.push_back(std::move(one));
+    }
   }
   OpRunner runner(parts);
   for (int64_t first = 0; first < tokens.sequences();) {
@@ -307,8 +381,9 @@ Result<ErrorBudget> measure_budget(const EmbeddingModel& model, const PackedToke
     for (size_t i = 0; i < candidates.size(); ++i) {
       Candidate& candidate = candidates[i];
       const bool is_form = candidate.graph.has_value();
-      const Graph& base = is_form ? parts.exact_graph : legal;
-      std::vector<Array>& exact = is_form ? of_exact : of_legal;
+      const Graph& base = candidate.base ? *candidate.base : is_form ? parts.exact_graph : legal;
+      std::vector<Array> of_base;
+      std::vector<Array>& exact = candidate.base ? of_base : is_form ? of_exact : of_legal;
       if (exact.empty()) {
         CAPRA_ASSIGN(exact, vectors(base, {}));
       }

@@ -27,6 +27,7 @@ struct BudgetPart {
   std::string name = {};      ///< `gelu=tanh`, `f32 -> bf16`, or the op
   int64_t nodes = 0;          ///< of the graph
   Accuracy bound = {};        ///< of one op; a legalization's has no ulp
+  double max_rel = 0;         ///< of each value that is rounded or replaced; 0: none is stated
   std::string reason = {};    ///< what a record says of it; may be empty
   double effect = 0;          ///< largest change of a vector by this one alone
   std::string measured = {};  ///< how
@@ -39,9 +40,10 @@ struct ErrorBudget {
 
 /// Measures each approximation that the model's options and its target bring, on these texts, in
 /// the oracle: everything is computed in double precision but the one thing. A legalization is
-/// compared with the graph as declared; a conversion or an op, computed alone by the target on
-/// operands of the declared dtypes, with the legal graph in double precision. The model need not be
-/// compiled. `progress` is told how much is done, from 0 to 1.
+/// compared with the graph as declared. It is listed once, under the first that asks for it; one
+/// that is narrowing alone is the conversions that it puts in. A conversion or an op, computed
+/// alone by the target on operands of the declared dtypes, with the legal graph in double
+/// precision. The model need not be compiled. `progress` is told how much is done, from 0 to 1.
 Result<ErrorBudget> measure_budget(const EmbeddingModel& model, const PackedTokens& tokens,
                                    const std::function<void(double)>& progress = {});
 

@@ -12,6 +12,8 @@
 #include "capra/passes/gelu_tanh.h"
 #include "capra/passes/graph_rewriter.h"
 #include "capra/passes/pipeline.h"
+#include "capra/passes/policy/dtype_policy.h"
+#include "capra/targets/all_targets.h"
 #include "capra/targets/cpu/target.h"
 #include "models/embedding_parts.h"
 #include "models/verify.h"
@@ -138,6 +140,118 @@ TEST(ErrorBudget, WhatATargetBrings) {
   for (const std::string& name : found.names(BudgetKind::Kernel)) {
     EXPECT_LT(found.part(name).effect, 5e-7) << name;
   }
+}
+
+// Passes before those of the cpu.
+template <const Pass& (*... kFirst)()>
+PassList before_cpu_passes() {
+  static const std::vector<const Pass*> kList = [] {
+    std::vector<const Pass*> list{&kFirst()...};
+    list.insert(list.end(), cpu_passes().begin(), cpu_passes().end());
+    return list;
+  }();
+  return kList;
+}
+
+const Pass& tanh_form() {
+  static const Pass kPass = gelu_tanh_legalization("it has no erf");
+  return kPass;
+}
+
+TEST(ErrorBudget, WhatTheUserAndTheTargetAskForCountsOnce) {
+  const Measured found =
+      measured({.target = "coarse", .targets = {&coarse()}, .approximate = {"gelu=tanh"}});
+  EXPECT_EQ(found.names(BudgetKind::Legalization), Names{"gelu=tanh"});
+  EXPECT_EQ(found.part("gelu=tanh").nodes, 2);
+}
+
+// The tanh form of the first exact GELU in the graph.
+const Pass& first_tanh_form() {
+  static const Pass kPass{
+      "first-tanh", "For a test.", NumericEffect::Approximate,
+      [](const Graph& graph, PassContext& context) -> Result<Graph> {
+        GraphRewriter rewriter(graph);
+        bool is_done = false;
+        for (NodeId id = 0; id < graph.size(); ++id) {
+          const Node& node = graph.node(id);
+          is_done = is_done || (node.op == &kGelu && node.attrs_as<GeluAttrs>().approximate);
+          if (is_done || node.op != &kGelu) {
+            rewriter.copy(id);
+            continue;
+          }
+          is_done = true;
+          rewriter.splice(id, [&] {
+            return apply(kGelu, {rewriter.tensor(node.operands[0])}, pack(GeluAttrs{true}));
+          });
+          const Note notes[] = {{"legalizedFrom", std::string("gelu(approximate=false)")},
+                                {"maxAbsError", gelu_tanh_max_abs_error()},
+                                {"reason", std::string("one is enough")}};
+          rewriter.add_record(rewriter.mapped(id), notes);
+          context.report.rewrites.push_back({.pass = "first-tanh",
+                                             .rule = "tanh",
+                                             .node = node_label(graph, id),
+                                             .max_abs_error = gelu_tanh_max_abs_error()});
+        }
+        return std::move(rewriter).finish();
+      }};
+  return kPass;
+}
+
+// Each has one node; the second is measured on top of the first.
+TEST(ErrorBudget, ALegalizationHasWhatThoseBeforeItLeft) {
+  static const Target kTarget{
+      .name = "halves",
+      .summary = "Two passes for one form.",
+      .base = &cpu::kTarget,
+      .optimizer = {.dag_passes = before_cpu_passes<first_tanh_form, tanh_form>}};
+  const Measured found = measured({.target = "halves", .targets = {&kTarget}});
+  EXPECT_EQ(found.names(BudgetKind::Legalization), (Names{"first-tanh", "gelu-tanh"}));
+  double sum = 0;
+  for (const char* name : {"first-tanh", "gelu-tanh"}) {
+    EXPECT_EQ(found.part(name).nodes, 1) << name;
+    EXPECT_GT(found.part(name).effect, 1e-5) << name;
+    sum += found.part(name).effect;
+  }
+  EXPECT_EQ(found.part("gelu-tanh").reason, "it has no erf");
+  // The two changes of a value add up to that of both, or to more.
+  EXPECT_GE(sum, found.together - 2e-6);
+}
+
+const Pass& narrow_products() {
+  static const Pass kPass =
+      apply_dtype_policy({DTypeRule{.op = &kLinear, .dtype = DType::BF16}}, "its policy is ");
+  return kPass;
+}
+
+TEST(ErrorBudget, ADtypePolicyIsTheNarrowingThatItPutsIn) {
+  static const Target kTarget{.name = "narrow",
+                              .summary = "Products of bf16.",
+                              .base = &cpu::kTarget,
+                              .optimizer = {.dag_passes = before_cpu_passes<narrow_products>}};
+  const Measured found = measured({.target = "narrow", .targets = {&kTarget}});
+  EXPECT_EQ(found.names(BudgetKind::Legalization), Names{});
+  EXPECT_EQ(found.names(BudgetKind::Narrowing), Names{"f32 -> bf16"});
+  const BudgetPart& part = found.part("f32 -> bf16");
+  EXPECT_GT(part.effect, 1e-4);
+  EXPECT_EQ(part.max_rel, 0x1p-8);  // bf16 has 8 binary digits
+}
+
+// Without a table there is no legal graph; the pass itself stands in the list.
+TEST(ErrorBudget, ADtypePolicyOfATargetWithoutATable) {
+  static const Target kTarget{.name = "narrow-oracle",
+                              .summary = "Products of bf16.",
+                              .base = find_target(all_targets(), "interp").value_or_throw(),
+                              .optimizer = {.dag_passes = [] {
+                                static const Pass* const kList[] = {&narrow_products()};
+                                return PassList(kList);
+                              }}};
+  const Measured found = measured({.target = "narrow-oracle", .targets = {&kTarget}});
+  ASSERT_EQ(found.budget.parts.size(), 1U);
+  EXPECT_EQ(found.budget.parts[0].kind, BudgetKind::Legalization);
+  EXPECT_EQ(found.budget.parts[0].nodes, 12);
+  EXPECT_EQ(found.budget.parts[0].max_rel, 0x1p-8);
+  EXPECT_GT(found.budget.parts[0].effect, 1e-4);
+  EXPECT_NEAR(found.budget.parts[0].effect, found.together, 1e-8);
 }
 
 // The tanh form as a pass on the tape, with the notes and the rewrite that approximations leave.

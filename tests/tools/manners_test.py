@@ -301,6 +301,27 @@ class VerifyTest(small_model.SmallModelTest):
         for words in ("error budget", "gelu=tanh", "layer_norm", "sum of these", "all together"):
             self.assertIn(words, text)
 
+    def test_what_a_target_narrows_has_a_relative_bound(self):
+        narrow = ("--plugin", driver.plugin("approximations"), "--target", "narrow")
+        result, parts = self.budget(*narrow, code=driver.NO)
+        self.assertNotIn("legalization", {kind for kind, _ in parts})
+        self.assertGreater(parts["narrowing", "f32 -> bf16"]["error"], 1e-4)
+        # bf16 has 8 binary digits.
+        self.assertEqual(parts["narrowing", "f32 -> bf16"]["max_rel"], 2**-8)
+        self.assertEqual([(one["maxAbsError"], one["maxRelError"]) for one in result["approximations"]],
+                         [(0, 2**-8)] * 12)
+        text = self.out("verify", self.model, *narrow, "--budget", "--quiet", code=driver.NO)
+        self.assertIn("linear in f32 -> linear in bf16 on 12 nodes (", text)
+        self.assertIn("), largest relative error of one rounded value 3.90625E-3 [its policy is linear=bf16]\n", text)
+        self.assertNotIn("largest error of one activation", text)
+
+    def test_what_the_user_and_the_target_ask_for_counts_once(self):
+        result, parts = self.budget("--plugin", driver.plugin("approximations"), "--target", "no-erf",
+                                    "--approximate", "gelu=tanh", code=driver.NO)
+        self.assertEqual([name for kind, name in parts if kind == "legalization"], ["gelu=tanh"])
+        self.assertEqual(len([one for one in result["failures"] if "alone changes vectors" in one]), 1)
+        self.assertAlmostEqual(result["budget"]["sum"], result["budget"]["together"], delta=1e-5)
+
     def test_budget_with_a_prompt(self):
         _, parts = self.budget("--prompt", "the goat ")
         self.assertLess(max(part["error"] for part in parts.values()), 1e-6)

@@ -24,7 +24,8 @@ std::vector<ApproximationGroup> grouped(const std::vector<Approximation>& approx
   std::vector<ApproximationGroup> groups;
   const auto alike = [](const Approximation& a, const Approximation& b) {
     return a.legalized_from == b.legalized_from && a.legalized_to == b.legalized_to &&
-           a.reason == b.reason && a.max_abs_error == b.max_abs_error;
+           a.reason == b.reason && a.max_abs_error == b.max_abs_error &&
+           a.max_rel_error == b.max_rel_error;
   };
   for (const Approximation& one : approximations) {
     const auto found = std::ranges::find_if(
@@ -38,13 +39,26 @@ std::vector<ApproximationGroup> grouped(const std::vector<Approximation>& approx
   return groups;
 }
 
+// `largest error of one activation 4.8E-4`, or the relative one where that is what is known.
+std::string error_text(const Approximation& one) {
+  std::string text;
+  if (one.max_abs_error > 0 || one.max_rel_error == 0) {
+    text = "largest error of one activation " + exponent_text(one.max_abs_error);
+  }
+  if (one.max_rel_error > 0) {
+    text += fmt::format("{}largest relative error of one rounded value {}",
+                        text.empty() ? "" : ", ", exponent_text(one.max_rel_error));
+  }
+  return text;
+}
+
 std::string approximation_line(const ApproximationGroup& group) {
   const Approximation& one = group.first;
   const std::string where = group.nodes == 1
                                 ? "1 node (" + one.node + ")"
                                 : fmt::format("{} nodes ({}, ...)", group.nodes, one.node);
-  return fmt::format("{} -> {} on {}, largest error of one activation {} [{}]", one.legalized_from,
-                     one.legalized_to, where, exponent_text(one.max_abs_error), one.reason);
+  return fmt::format("{} -> {} on {}, {} [{}]", one.legalized_from, one.legalized_to, where,
+                     error_text(one), one.reason);
 }
 
 // A folder's own name, without the way to it.
@@ -71,7 +85,7 @@ std::string stages_text(const Verification& result) {
                             equality_text(result.batch_differing_values, " values"));
 }
 
-// `4.8e-4 or 4 ulp (of what it is relative to)`.
+// `4.8e-4 or 4 ulp (of what it is relative to)`, `0.0039 relative`.
 std::string bound_text(const BudgetPart& part) {
   const Accuracy& bound = part.bound;
   std::string text = bound.max_abs > 0 ? fmt::format("{:.2g}", bound.max_abs) : "";
@@ -80,6 +94,7 @@ std::string bound_text(const BudgetPart& part) {
   }
   if (bound.max_ulp_per_term > 0)
     text += fmt::format(" + {} a term", number_text(bound.max_ulp_per_term));
+  if (text.empty() && part.max_rel > 0) return fmt::format("{:.2g} relative", part.max_rel);
   return text.empty() ? "none" : text;
 }
 
@@ -105,6 +120,7 @@ Json budget_json(const ErrorBudget& budget, const Verification& result) {
     row.set("kind", budget_kind_name(part.kind)).set("name", part.name).set("nodes", part.nodes);
     row.set("max_abs", part.bound.max_abs).set("max_ulp", part.bound.max_ulp);
     row.set("max_ulp_per_term", part.bound.max_ulp_per_term);
+    row.set("max_rel", part.max_rel);
     row.set("note", part.bound.note).set("reason", part.reason);
     row.set("error", part.effect).set("measured", part.measured);
     parts.push(std::move(row));
@@ -199,6 +215,7 @@ Json report_json(const VerifyReport& report) {
     row.set("node", one.node).set("legalizedFrom", one.legalized_from);
     row.set("legalizedTo", one.legalized_to);
     row.set("reason", one.reason).set("maxAbsError", one.max_abs_error);
+    row.set("maxRelError", one.max_rel_error);
     approximations.push(std::move(row));
   }
   document.set("approximations", std::move(approximations));

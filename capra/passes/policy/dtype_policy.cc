@@ -127,20 +127,6 @@ std::vector<DType> float_dtypes(const Graph& graph, const Node& node, bool resul
   return dtypes;
 }
 
-/// Half a unit in the last place of a value of the dtype, relative to it.
-double rounding_error(DType dtype) {
-  switch (dtype) {
-    case DType::F64:
-      return 0x1p-53;
-    case DType::F32:
-      return 0x1p-24;
-    case DType::F16:
-      return 0x1p-11;
-    default:
-      return 0x1p-8;
-  }
-}
-
 class PolicyRun {
  public:
   PolicyRun(const Policy& policy, PassContext& context) : policy_(policy), context_(context) {}
@@ -228,6 +214,19 @@ class PolicyRun {
 };
 
 }  // namespace
+
+double rounding_error(DType dtype) {
+  switch (dtype) {
+    case DType::F64:
+      return 0x1p-53;
+    case DType::F32:
+      return 0x1p-24;
+    case DType::F16:
+      return 0x1p-11;
+    default:
+      return 0x1p-8;
+  }
+}
 
 std::string dtype_rule_text(const DTypeRule& rule) {
   return (rule.scope.empty() ? "" : rule.scope + ":") +

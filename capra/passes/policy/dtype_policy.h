@@ -29,6 +29,9 @@ std::string dtype_rule_text(const DTypeRule& rule);
 /// floats, and `dtype-policy-contradictory` for two dtypes of the same ops in the same scope.
 Result<DTypePolicy> parse_dtype_policy(std::span<const std::string> texts, OpSet ops);
 
+/// Half a unit in the last place of a value of a float dtype in its normal range, relative to it.
+double rounding_error(DType dtype);
+
 /// A pass that makes the nodes compute in the dtype that `policy`, or before it their own note
 /// `dtypePolicy = "bf16"`, states: float operands are converted to it and the result back to the
 /// dtype that it had, so that the types of all other nodes stay. Widening operands is exact. Where

@@ -2,6 +2,7 @@
 #include "models/error_budget.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "capra/passes/policy/dtype_policy.h"
 #include "models/comparison.h"
 #include "models/embedding_parts.h"
+#include "models/program_budget.h"
 
 namespace capra {
 namespace {
@@ -55,8 +57,12 @@ Array in_dtype(const Array& array, DType dtype) {
 // Runs the op of one node as the target runs it: with its own kernel, or as a program of that op.
 class OpRunner {
  public:
-  explicit OpRunner(const Parts& parts)
-      : parts_(parts), eager_(eager_evaluator(*parts.target, parts.pool)) {}
+  OpRunner(const Parts& parts, ProgramPassChoice passes)
+      : parts_(parts),
+        eager_(eager_evaluator(*parts.target, parts.pool)),
+        options_(parts.compile_options()) {
+    options_.program.program_passes = std::move(passes);
+  }
 
   // `attrs` are the node's with the symbols bound.
   Result<Array> run(const Graph& graph, const Node& node, const Attrs& attrs,
@@ -77,14 +83,14 @@ class OpRunner {
     Graph single = graph_of_call(graph, node, "op");
     std::unique_ptr<Executable>& program = programs_[print_graph(single)];
     if (program == nullptr) {
-      CAPRA_ASSIGN(program,
-                   compile(*parts_.target, std::move(single), {}, parts_.compile_options()));
+      CAPRA_ASSIGN(program, compile(*parts_.target, std::move(single), {}, options_));
     }
     return program.get();
   }
 
   const Parts& parts_;
   Evaluator eager_;
+  CompileOptions options_;
   std::map<std::string, std::unique_ptr<Executable>> programs_;  ///< by graph text
 };
 
@@ -364,7 +370,19 @@ Result<ErrorBudget> measure_budget(const EmbeddingModel& model, const PackedToke
       candidates.push_back(std::move(one));
     }
   }
-  OpRunner runner(parts);
+  CAPRA_ASSIGN(ProgramBudget program, ProgramBudget::find(parts));
+  OpRunner runner(parts, program.exact_passes());
+  int64_t done = 0;
+  const int64_t all =
+      tokens.sequences() * (static_cast<int64_t>(candidates.size()) + program.runs_of_a_text());
+  const auto advance = [&](int64_t texts) {
+    done += texts;
+    if (progress) progress(static_cast<double>(done) / static_cast<double>(all));
+  };
+  std::vector<BudgetPart> of_program = program.measure(tokens, [&] { advance(1); });
+  // What could not be measured counts as done.
+  const int64_t rest = tokens.sequences() * program.runs_of_a_text() - done;
+  if (rest > 0) advance(rest);
   for (int64_t first = 0; first < tokens.sequences();) {
     const int64_t last = batch_end(tokens.offsets, first, kBatchTokens);
     BatchWorkspace batch;
@@ -390,20 +408,17 @@ Result<ErrorBudget> measure_budget(const EmbeddingModel& model, const PackedToke
       CAPRA_ASSIGN(const std::vector<Array> changed,
                    vectors(is_form ? *candidate.graph : legal, candidate.nodes));
       candidate.part.effect = std::max(candidate.part.effect, largest_change(changed, exact));
-      if (progress) {
-        progress((static_cast<double>(first) + static_cast<double>(i + 1) *
-                                                   static_cast<double>(last - first) /
-                                                   static_cast<double>(candidates.size())) /
-                 static_cast<double>(tokens.sequences()));
-      }
+      advance(last - first);
     }
     first = last;
   }
   ErrorBudget budget;
-  for (Candidate& candidate : candidates) {
-    budget.sum += candidate.part.effect;
-    budget.parts.push_back(std::move(candidate.part));
-  }
+  for (Candidate& candidate : candidates) budget.parts.push_back(std::move(candidate.part));
+  const auto after_graph = std::ranges::find_if(
+      budget.parts, [](const BudgetPart& part) { return part.kind != BudgetKind::Legalization; });
+  budget.parts.insert(after_graph, std::make_move_iterator(of_program.begin()),
+                      std::make_move_iterator(of_program.end()));
+  for (const BudgetPart& part : budget.parts) budget.sum += part.effect;
   return budget;
 }
 

@@ -30,20 +30,23 @@ struct BudgetPart {
   double max_rel = 0;         ///< of each value that is rounded or replaced; 0: none is stated
   std::string reason = {};    ///< what a record says of it; may be empty
   double effect = 0;          ///< largest change of a vector by this one alone
-  std::string measured = {};  ///< how
+  bool is_measured = true;    ///< false: the effect is not known
+  std::string measured = {};  ///< how, or why it is not
 };
 
 struct ErrorBudget {
   std::vector<BudgetPart> parts;
-  double sum = 0;  ///< of the effects
+  double sum = 0;  ///< of the effects that are known
 };
 
 /// Measures each approximation that the model's options and its target bring, on these texts, in
 /// the oracle: everything is computed in double precision but the one thing. A legalization is
 /// compared with the graph as declared. It is listed once, under the first that asks for it; one
-/// that is narrowing alone is the conversions that it puts in. A conversion or an op, computed
-/// alone by the target on operands of the declared dtypes, with the legal graph in double
-/// precision. The model need not be compiled. `progress` is told how much is done, from 0 to 1.
+/// that is narrowing alone is the conversions that it puts in; one that is made in a written
+/// program is compared with the program without it, read back, and what it does is in no other
+/// part. A conversion or an op, computed alone by the target on operands of the declared dtypes,
+/// with the legal graph in double precision. The model need not be compiled. `progress` is told how
+/// much is done, from 0 to 1.
 Result<ErrorBudget> measure_budget(const EmbeddingModel& model, const PackedTokens& tokens,
                                    const std::function<void(double)>& progress = {});
 

@@ -2,7 +2,9 @@
 // one that runs programs its own of one text.
 #include "models/verify.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "capra/ir/structural_ops.h"
 #include "models/comparison.h"
 #include "models/embedding_parts.h"
+#include "models/program_budget.h"
 
 namespace capra {
 namespace {
@@ -117,9 +120,11 @@ Result<Verification> verify_program(const Parts& parts, const PackedTokens& toke
   CAPRA_ASSIGN(Graph graph, parts.approximated(exact_graph));
   Comparison comparison(parts, tokens, reference, output_names(graph));
   CAPRA_TRY(comparison.check_reference());
-  CAPRA_ASSIGN(
-      const std::unique_ptr<Executable> executable,
-      compile(*parts.target, std::move(graph), parts.weights.parameters, parts.compile_options()));
+  PassReport report;
+  CompileOptions options = parts.compile_options();
+  options.report = &report;
+  CAPRA_ASSIGN(const std::unique_ptr<Executable> executable,
+               compile(*parts.target, std::move(graph), parts.weights.parameters, options));
   Workspace workspace = executable->make_workspace(parts.pool);
   for (int64_t text = 0; text < tokens.sequences(); ++text) {
     const auto begin = static_cast<size_t>(tokens.offsets[static_cast<size_t>(text)]);
@@ -136,6 +141,7 @@ Result<Verification> verify_program(const Parts& parts, const PackedTokens& toke
   }
   Verification result = comparison.finish();
   result.is_program = true;
+  std::ranges::move(program_approximations(report), std::back_inserter(result.approximations));
   return result;
 }
 

@@ -2,11 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "capra/ir/graph.h"
+#include "capra/ir/parameters.h"
 #include "capra/passes/pass.h"
 #include "capra/runtime/executable.h"
 
@@ -18,6 +22,11 @@ struct ConstantPlacement {
   /// all stand in the program.
   std::optional<int64_t> external_from = {};
 };
+
+struct ProgramPass;
+
+/// Which program passes of a target run; null: all of them.
+using ProgramPassChoice = std::function<bool(const ProgramPass& pass)>;
 
 /// How a program is to be written.
 struct WriteOptions {
@@ -37,6 +46,7 @@ struct WriteOptions {
   /// none.
   std::string calibration = {};
   bool verify_each = false;  ///< runs the verifiers after each pass
+  ProgramPassChoice program_passes = nullptr;
 };
 
 /// A node that stands in the program as one op of the program's language.
@@ -76,6 +86,15 @@ struct WrittenProgram {
   /// A Python script that embeds texts by a program that ends in their vectors, told by
   /// `embed.json` how; empty where the target has none.
   std::string_view embed_script = {};
+};
+
+/// What a program computes, for those who evaluate graphs.
+struct ReadProgram {
+  PassReport passes;      ///< on the way to the program
+  Parameters parameters;  ///< under the names by which the graph asks for them
+  /// The program's function on inputs of these types, whose extents are numbers, with outputs in
+  /// the program's order. Fails where no op says what an operation does.
+  std::function<Result<Graph>(std::span<const TensorType> inputs)> graph;
 };
 
 }  // namespace capra

@@ -4,6 +4,7 @@
 
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "capra/runtime/target.h"
 
@@ -22,16 +23,22 @@ Result<Graph> run_graph_passes(const Target& target, const Graph& graph, PassCon
 /// than the one that is written; empty: none is.
 Status check_program_passes(const Target& target, std::string_view dialect);
 
-/// The target's program passes on a module of `dialect`. `stage` says how such modules are verified
-/// and counted. `context.report` grows. Fails as `check_program_passes` does, with the diagnostic
-/// of a pass, of the verifier, or with `passes-unsettled`.
+/// Those of the target's program passes that are `chosen` on a module of `dialect`. `stage` says
+/// how such modules are verified and counted. `context.report` grows. Fails as
+/// `check_program_passes` does, with the diagnostic of a pass, of the verifier, or with
+/// `passes-unsettled`.
 template <class Module>
 Result<Module> run_program_passes(const Target& target, std::string_view dialect, Module module,
                                   PassStage<Module, ProgramPass> stage, PassContext& context,
-                                  bool verify_each = false) {
+                                  bool verify_each = false,
+                                  const ProgramPassChoice& chosen = nullptr) {
   const Target whole = resolved(target);
   CAPRA_TRY(check_program_passes(whole, dialect));
   if (whole.optimizer.program_passes == nullptr) return module;
+  std::vector<const ProgramPass*> passes;
+  for (const ProgramPass* pass : whole.optimizer.program_passes()) {
+    if (!chosen || chosen(*pass)) passes.push_back(pass);
+  }
   stage.name = "program";
   stage.list_of = [](const ProgramPass&) { return kProgramPasses; };
   stage.run = [](const ProgramPass& pass, const Module& now, PassContext& known) -> Result<Module> {
@@ -39,8 +46,8 @@ Result<Module> run_program_passes(const Target& target, std::string_view dialect
     CAPRA_TRY(pass.run(&next, known));
     return next;
   };
-  return run_to_fixed_point(std::move(module), whole.optimizer.program_passes(), stage, context,
-                            verify_each);
+  return run_to_fixed_point(std::move(module), std::span<const ProgramPass* const>(passes), stage,
+                            context, verify_each);
 }
 
 }  // namespace capra

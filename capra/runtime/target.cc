@@ -147,6 +147,7 @@ Target resolved(const Target& target) {
     take_where_null(whole.eager, base->eager);
     take_where_null(whole.compile, base->compile);
     take_where_null(whole.write, base->write);
+    take_where_null(whole.read_back, base->read_back);
   }
   return whole;
 }

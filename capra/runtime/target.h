@@ -115,6 +115,11 @@ struct Target {
   Result<WrittenProgram> (*write)(const Target& target, const Graph& graph,
                                   const Parameters& parameters, const WriteOptions& options,
                                   NewFolder& folder) = nullptr;
+  /// What the program that `write` writes computes, without files; null: nobody knows. The hooks
+  /// are those of `target`, which is resolved.
+  Result<ReadProgram> (*read_back)(const Target& target, const Graph& graph,
+                                   const Parameters& parameters,
+                                   const WriteOptions& options) = nullptr;
 };
 
 /// Targets to choose from, sorted by name.

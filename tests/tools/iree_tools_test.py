@@ -149,8 +149,8 @@ class GraphTest(driver.DriverTest):
 
 
 class CheckpointTest(driver.DriverTest):
-    def verify(self, *more, code=driver.DONE):
-        return self.document("verify", driver.checkpoint(), "--target", "iree", "--iree-dir", TOOLS, *more, code=code)
+    def verify(self, *more, target="iree", code=driver.DONE):
+        return self.document("verify", driver.checkpoint(), "--target", target, "--iree-dir", TOOLS, *more, code=code)
 
     def test_golden_texts(self):
         result = self.verify("--texts", GOLDEN / "texts.json", "--max-length", "512",
@@ -184,6 +184,19 @@ class CheckpointTest(driver.DriverTest):
         self.assertIn(("kernel", "matmul"), parts)
         for part in parts.values():
             self.assertLessEqual(part["error"], GATE, part)
+
+    def test_a_budget_has_what_is_approximated_in_the_program(self):
+        texts = self.write("texts.txt", "The goat climbs.\n")
+        result = self.verify("--texts", texts, "--budget", "--plugin", driver.plugin("approximations"),
+                             target="erf-as-tanh", code=driver.NO)
+        parts = {(part["kind"], part["name"]): part for part in result["budget"]["parts"]}
+        tanh = parts["legalization", "erf-as-tanh"]
+        self.assertEqual((tanh["nodes"], tanh["max_abs"], tanh["reason"]), (6, 0.082, "its compiler has no erf"))
+        self.assertGreater(tanh["error"], 1e-4)
+        self.assertAlmostEqual(tanh["error"], result["budget"]["together"], delta=GATE)
+        self.assertLessEqual(parts["own function", "erf"]["error"], GATE)
+        self.assertEqual([(one["legalizedFrom"], one["legalizedTo"]) for one in result["approximations"]],
+                         [("chlo.erf", "stablehlo.tanh")] * 6)
 
     def test_a_gate_below_what_is_measured_refuses(self):
         texts = self.write("texts.txt", "a goat\n")

@@ -103,8 +103,9 @@ std::string budget_text(const ErrorBudget& budget, const Verification& result) {
   text += fmt::format("  {:<13} {:<14} {:>6} {:>18} {:>11}  {}\n", "kind", "approximation", "nodes",
                       "bound of one op", "vectors", "measured in");
   for (const BudgetPart& part : budget.parts) {
-    text += fmt::format("  {:<13} {:<14} {:>6} {:>18} {:>11.3g}  {}\n", budget_kind_name(part.kind),
-                        part.name, part.nodes, bound_text(part), part.effect, part.measured);
+    const std::string effect = part.is_measured ? fmt::format("{:.3g}", part.effect) : "unknown";
+    text += fmt::format("  {:<13} {:<14} {:>6} {:>18} {:>11}  {}\n", budget_kind_name(part.kind),
+                        part.name, part.nodes, bound_text(part), effect, part.measured);
   }
   text += fmt::format("  {:<54} {:>11.3g}\n", "sum of these", budget.sum);
   text +=
@@ -122,7 +123,8 @@ Json budget_json(const ErrorBudget& budget, const Verification& result) {
     row.set("max_ulp_per_term", part.bound.max_ulp_per_term);
     row.set("max_rel", part.max_rel);
     row.set("note", part.bound.note).set("reason", part.reason);
-    row.set("error", part.effect).set("measured", part.measured);
+    row.set("error", part.is_measured ? Json(part.effect) : Json());
+    row.set("measured", part.measured);
     parts.push(std::move(row));
   }
   Json document = Json::object();

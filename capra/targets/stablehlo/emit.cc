@@ -205,8 +205,9 @@ class Emitter {
             },
         .list_of = nullptr};
     try {
-      CAPRA_ASSIGN(Module changed, run_program_passes(target_, kDialect, std::move(module), stage,
-                                                      context, options_.verify_each));
+      CAPRA_ASSIGN(Module changed,
+                   run_program_passes(target_, kDialect, std::move(module), stage, context,
+                                      options_.verify_each, options_.program_passes));
       // What a pass broke is not printed.
       if (!context.report.changes.empty()) CAPRA_TRY(verify(changed));
       take_report(std::move(context.report));

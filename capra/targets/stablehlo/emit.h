@@ -38,6 +38,7 @@ struct EmitOptions {
   /// Where to write which ops rows of the table write and how often, or null; sorted by name.
   std::vector<ComputedOp>* computed = nullptr;
   bool verify_each = false;  ///< runs the verifiers after each pass
+  ProgramPassChoice program_passes = nullptr;
 };
 
 /// The graph as a module whose function has the graph's name, its inputs and its outputs in order.

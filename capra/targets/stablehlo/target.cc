@@ -5,6 +5,7 @@
 #include "capra/passes/policy/prepare_parameters.h"
 #include "capra/targets/stablehlo/iree_flags.h"
 #include "capra/targets/stablehlo/ops.h"
+#include "capra/targets/stablehlo/read/read_back.h"
 #include "capra/targets/stablehlo/write.h"
 
 namespace capra::stablehlo {
@@ -32,6 +33,7 @@ constinit const Target kTarget{.name = "stablehlo",
                                              .compile_flags = iree_compile_flags,
                                              .constants = constants},
                                .availability = availability,
-                               .write = write};
+                               .write = write,
+                               .read_back = read_back};
 
 }  // namespace capra::stablehlo

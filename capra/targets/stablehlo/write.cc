@@ -184,7 +184,8 @@ Result<WrittenProgram> write(const Target& target, const Graph& graph, const Par
                                           .approximations = &written.approximations,
                                           .kept = &written.kept,
                                           .computed = &written.computed,
-                                          .verify_each = options.verify_each}));
+                                          .verify_each = options.verify_each,
+                                          .program_passes = options.program_passes}));
   CAPRA_TRY(folder.write(kProgramFile, "the program", print_module(module)));
   if (!module.globals.empty()) {
     CAPRA_TRY(write_archive(form, module.globals, parameters, folder));

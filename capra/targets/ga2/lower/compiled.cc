@@ -72,8 +72,8 @@ Result<double> error_on(const Program& program, std::span<const Sample> samples)
   return most;
 }
 
-Status run_passes_on_program(const Target& target, const std::string& name, bool verify_each,
-                             PassContext& context, Program& program) {
+Status run_passes_on_program(const Target& target, const std::string& name,
+                             const WriteOptions& options, PassContext& context, Program& program) {
   using Instructions = std::vector<Instruction>;
   const PassStage<Instructions, ProgramPass> stage{
       .name = {},
@@ -82,8 +82,9 @@ Status run_passes_on_program(const Target& target, const std::string& name, bool
       .verify = [&](const Instructions& now) { return check_program(now, program.external_words); },
       .size = [](const Instructions& now) { return static_cast<int64_t>(now.size()); },
       .list_of = nullptr};
-  CAPRA_ASSIGN(program.instructions, run_program_passes(target, kDialect, program.instructions,
-                                                        stage, context, verify_each));
+  CAPRA_ASSIGN(program.instructions,
+               run_program_passes(target, kDialect, program.instructions, stage, context,
+                                  options.verify_each, options.program_passes));
   return check_program(program.instructions, program.external_words);
 }
 
@@ -111,8 +112,7 @@ Result<CompiledGraph> compile_graph(const Target& target, const Graph& graph,
   CAPRA_ASSIGN(compiled.program,
                compile(compiled.lowered.network, compiled.samples, compiled.options));
   PassContext context{.target = target.name, .parameters = &parameters};
-  CAPRA_TRY(
-      run_passes_on_program(target, graph.name(), options.verify_each, context, compiled.program));
+  CAPRA_TRY(run_passes_on_program(target, graph.name(), options, context, compiled.program));
   compiled.report.append(std::move(context.report));
   CAPRA_ASSIGN(compiled.error, error_on(compiled.program, compiled.samples));
   const int64_t noted =

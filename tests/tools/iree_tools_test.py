@@ -181,7 +181,7 @@ class CheckpointTest(driver.DriverTest):
         self.assertEqual(erf["nodes"], 6)
         self.assertIn("chlo.erf", erf["reason"])
         self.assertTrue(0 < erf["error"] <= GATE, erf)
-        self.assertIn(("kernel", "matmul"), parts)
+        self.assertIn(("own function", "matmul"), parts)
         for part in parts.values():
             self.assertLessEqual(part["error"], GATE, part)
 

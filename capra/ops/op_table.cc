@@ -29,6 +29,18 @@ bool OpTable::names(const OpDef& op) const {
   return std::ranges::any_of(rows_, [&](const OpRow* row) { return row->op == &op; });
 }
 
+std::string OpTable::help(const OpDef& op) const {
+  bool is_named = false;
+  for (const OpRow* row : rows_) {
+    if (row->op != &op) continue;
+    if (!row->help.empty()) return std::string(row->help);
+    is_named = true;
+  }
+  return std::string(is_named ? "convert to a dtype the target takes, or use another target"
+                              : "write it in other ops, or use another target") +
+         "; 'capra ops' lists what each one runs";
+}
+
 bool Granularity::keeps(const OpDef& op) const {
   return std::ranges::find(kept, &op) != kept.end();
 }
@@ -38,10 +50,10 @@ bool takes(const OpTable& table, const Granularity& granularity, const OpDef& op
   return granularity.keeps(op) || table.find(op, operands, attrs, result) != nullptr;
 }
 
-Diagnostic op_not_legal(std::string_view target, const OpDef& op, TypeRefs operands,
-                        std::string at) {
+Diagnostic op_not_legal(std::string_view target, const OpTable& table, const OpDef& op,
+                        TypeRefs operands, std::string at) {
   return {"op-not-legal", std::string(target) + " does not run " + call_text(op, operands),
-          std::move(at), "choose other dtypes, or another target"};
+          std::move(at), table.help(op)};
 }
 
 }  // namespace capra

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "capra/ir/op_def.h"
@@ -18,6 +19,8 @@ struct OpRow {
   /// Wider than the record's bound only with a reason.
   Accuracy accuracy = {};
   std::string_view accuracy_reason = {};
+  /// What to do about a call that the row does not take; empty: a matter of dtypes.
+  std::string_view help = {};
 };
 
 /// How far an op may be off on a target, at f32, and why, where that is not the record's bound.
@@ -44,6 +47,8 @@ class OpTable {
                     const TensorType& result) const;
   /// Whether any row names `op`.
   bool names(const OpDef& op) const;
+  /// What to do about a call of `op` that no row takes.
+  std::string help(const OpDef& op) const;
 
  private:
   std::span<const OpRow* const> rows_;
@@ -62,7 +67,7 @@ bool takes(const OpTable& table, const Granularity& granularity, const OpDef& op
            const Attrs& attrs, const TensorType& result);
 
 /// `op-not-legal`: what a target says of an op that it has no row for and cannot decompose.
-Diagnostic op_not_legal(std::string_view target, const OpDef& op, TypeRefs operands,
-                        std::string at);
+Diagnostic op_not_legal(std::string_view target, const OpTable& table, const OpDef& op,
+                        TypeRefs operands, std::string at);
 
 }  // namespace capra

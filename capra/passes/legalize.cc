@@ -48,10 +48,7 @@ class LegalizingSink : public Sink {
     }
     message += context_.table->names(op) ? "; its rows for this op take other types or attributes"
                                          : "; the op is a primitive and cannot be decomposed";
-    return {
-        "op-not-legal", message, at_,
-        "convert to a dtype the target takes, or use another target; 'capra ops' lists what each "
-        "one runs"};
+    return {"op-not-legal", message, at_, context_.table->help(op)};
   }
 
   GraphRewriter& rewriter_;

@@ -26,7 +26,7 @@ class EagerSink : public Sink {
     const std::vector<const TensorType*> types = operand_types(operands);
     const OpRow* row = table_.find(op, types, attrs, result);
     if (row == nullptr && op.decompose != nullptr) return op.decompose(operands, attrs);
-    if (row == nullptr) throw Error(op_not_legal(target_, op, types, path()));
+    if (row == nullptr) throw Error(op_not_legal(target_, table_, op, types, path()));
     check_static(result);
     check_rank(result);
     for (const TensorType* type : types) {

@@ -29,7 +29,7 @@ class NarrowedSink : public Sink {
     if (op.decompose != nullptr) return op.decompose(operands, attrs);
     std::string path;
     for (const std::string& scope : scopes_) path += (path.empty() ? "" : ".") + scope;
-    throw Error(op_not_legal(target_, op, types, std::move(path)));
+    throw Error(op_not_legal(target_, table_, op, types, std::move(path)));
   }
 
   Tensor parameter(const Context& self, std::string_view path, TensorType type) override {

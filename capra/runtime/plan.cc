@@ -193,7 +193,7 @@ class Planner {
     if (node.op != &kGroup) {
       row = request_.table.find(*node.op, types, node.attrs, node.type);
       if (row == nullptr) {
-        return fail(op_not_legal(request_.target, *node.op, types, node.path));
+        return fail(op_not_legal(request_.target, request_.table, *node.op, types, node.path));
       }
     }
     Result<std::unique_ptr<Step>> step = request_.make_step({.node = node,

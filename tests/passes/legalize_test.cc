@@ -64,7 +64,8 @@ TEST(Legalize, RefusesAPrimitiveWithItsPathAndTheWayThere) {
   EXPECT_EQ(result.error().message,
             "target small has no row for sum(f32[2]), a step of mean, a step of variance; the op "
             "is a primitive and cannot be decomposed");
-  EXPECT_FALSE(result.error().help.empty());
+  EXPECT_EQ(result.error().help,
+            "write it in other ops, or use another target; 'capra ops' lists what each one runs");
 }
 
 TEST(Legalize, SaysWhenOnlyTheTypesDoNotFit) {
@@ -74,6 +75,18 @@ TEST(Legalize, SaysWhenOnlyTheTypesDoNotFit) {
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().at, "%y");
   EXPECT_NE(result.error().message.find("other types"), std::string::npos);
+  EXPECT_TRUE(result.error().help.starts_with("convert to a dtype the target takes"));
+}
+
+TEST(Legalize, ARowSaysWhatItNeeds) {
+  static constexpr OpRow kFixed{.op = &kErf, .takes = f32_only, .help = "give it f32"};
+  static constexpr const OpRow* kOnly[] = {&kFixed};
+  constexpr OpTable kFixedTable(kOnly);
+  const Graph graph = parse("graph @main { %x = input : f64[2]\n %y = erf %x\n output %y }");
+  PassContext context{.table = &kFixedTable, .target = "small"};
+  const Result<Graph> result = kLegalize.run(graph, context);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().help, "give it f32");
 }
 
 TEST(Legalize, TakesAGroupWithAnIllegalPartApart) {

@@ -1,6 +1,7 @@
 // Rows of the ops that move elements.
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 
 #include "capra/ops/broadcast.h"
 #include "capra/ops/concat.h"
@@ -40,6 +41,9 @@ bool takes_gather(TypeRefs operands, const Attrs& attrs, const TensorType&) {
   }
   return true;
 }
+
+constexpr std::string_view kGatherHelp =
+    "give each axis of the table but the one that is indexed a fixed extent";
 
 ValueId lower_gather(FunctionBuilder& builder, const Call& call) {
   const Shape table = builder.type(call.operands[0]).shape;
@@ -106,10 +110,14 @@ ValueId lower_slice(FunctionBuilder& builder, const Call& call) {
 }  // namespace
 
 constinit const StablehloRow kDataRows[8] = {
-    {{.op = &kBroadcast}, lower_broadcast}, {{.op = &kConcat}, lower_concat},
-    {{.op = &kConstant}, lower_constant},   {{.op = &kGather, .takes = takes_gather}, lower_gather},
-    {{.op = &kIota}, lower_iota},           {{.op = &kPermute}, lower_permute},
-    {{.op = &kReshape}, lower_reshape},     {{.op = &kSlice}, lower_slice},
+    {{.op = &kBroadcast}, lower_broadcast},
+    {{.op = &kConcat}, lower_concat},
+    {{.op = &kConstant}, lower_constant},
+    {{.op = &kGather, .takes = takes_gather, .help = kGatherHelp}, lower_gather},
+    {{.op = &kIota}, lower_iota},
+    {{.op = &kPermute}, lower_permute},
+    {{.op = &kReshape}, lower_reshape},
+    {{.op = &kSlice}, lower_slice},
 };
 
 }  // namespace capra::stablehlo

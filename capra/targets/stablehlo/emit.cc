@@ -347,7 +347,7 @@ class Emitter {
     }
     const OpRow* row = forms_.find(*node.op, types, node.attrs, node.type);
     if (row == nullptr) {
-      throw Error(op_not_legal(target_.name, *node.op, types, node_label(graph, id)));
+      throw Error(op_not_legal(target_.name, forms_, *node.op, types, node_label(graph, id)));
     }
     const ValueId result =
         static_cast<const StablehloRow*>(row)->lower(builder, {operands, node.attrs, node.type});
@@ -479,7 +479,19 @@ class Emitter {
 Result<Module> emit(const Graph& graph, const Parameters& parameters, const EmitOptions& options) {
   const Target target = resolved(*options.target);
   CAPRA_ASSIGN(const std::vector<const OpDef*> kept, find_kept(target, options.keep_fused));
-  return Emitter(target, parameters, options, kept).run(graph);
+  Result<Module> module = Emitter(target, parameters, options, kept).run(graph);
+  if (module.ok() || options.chlo || module.error().code != "op-not-legal") return module;
+  // Chlo is what is missing where that is not refused with it.
+  EmitOptions with_chlo = options;
+  with_chlo.chlo = true;
+  with_chlo.report = nullptr;
+  with_chlo.approximations = nullptr;
+  with_chlo.kept = nullptr;
+  const Result<Module> whole = Emitter(target, parameters, with_chlo, kept).run(graph);
+  if (!whole.ok() && whole.error().message == module.error().message) return module;
+  Diagnostic refusal = module.error();
+  refusal.help = "leave out --no-chlo: the op is written with an operation of chlo";
+  return fail(std::move(refusal));
 }
 
 }  // namespace capra::stablehlo

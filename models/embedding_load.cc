@@ -95,13 +95,27 @@ std::string unused_remark(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Result<Graph> EmbeddingModel::Parts::approximated(Graph traced,
-                                                  std::vector<std::string>* lines) const {
-  PassReport done;
+Result<Graph> EmbeddingModel::Parts::approximated(Graph traced, PassReport* made) const {
   CAPRA_ASSIGN(Graph changed,
-               approximate(std::move(traced), options.approximate, target->name, &done));
-  if (lines != nullptr) std::ranges::move(done.lines, std::back_inserter(*lines));
-  return approximate_for(*target, std::move(changed), lines);
+               approximate(std::move(traced), options.approximate, target->name, made));
+  return approximate_for(*target, std::move(changed), made);
+}
+
+std::vector<Approximation> approximations_made(std::span<const Rewrite> rewrites,
+                                               const Graph& graph) {
+  std::vector<Approximation> made = approximations(rewrites);
+  const std::vector<Approximation> notes = approximations(graph);
+  const auto take_where_empty = [](std::string& text, const std::string& other) {
+    if (text.empty()) text = other;
+  };
+  for (Approximation& one : made) {
+    const auto note = std::ranges::find(notes, one.node, &Approximation::node);
+    if (note == notes.end()) continue;
+    take_where_empty(one.legalized_from, note->legalized_from);
+    take_where_empty(one.legalized_to, note->legalized_to);
+    take_where_empty(one.reason, note->reason);
+  }
+  return made;
 }
 
 CompileOptions EmbeddingModel::Parts::compile_options() const {
@@ -153,8 +167,10 @@ Result<std::unique_ptr<EmbeddingModel::Parts>> EmbeddingModel::open_parts(
   CAPRA_ASSIGN(parts->weights, load_weights(*parts->encoder, parts->exact_graph, checkpoint));
   if (!parts->weights.unused.empty())
     parts->remarks.push_back(unused_remark(parts->weights.unused));
-  CAPRA_ASSIGN(parts->graph, parts->approximated(parts->exact_graph, &parts->remarks));
-  parts->approximations = capra::approximations(parts->graph);
+  PassReport made;
+  CAPRA_ASSIGN(parts->graph, parts->approximated(parts->exact_graph, &made));
+  std::ranges::move(made.lines, std::back_inserter(parts->remarks));
+  parts->approximations = approximations_made(made.rewrites, parts->graph);
 
   parts->pool = std::make_shared<ThreadPool>(options.threads);
   parts->token_budget = options.token_budget > 0

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,12 +53,12 @@ struct EmbeddingModel::Parts {
   TokenLimit limit;
   int64_t token_budget = 0;
   std::vector<std::string> remarks;
-  std::vector<Approximation> approximations;  ///< in force, as the nodes record them
+  std::vector<Approximation> approximations;  ///< in force, as the passes recorded them
 
   /// A traced graph with the approximations that the options and the target ask for. They come
-  /// before both eager and optimized execution, so that these stay bit-equal. `lines` receives what
+  /// before both eager and optimized execution, so that these stay bit-equal. `made` receives what
   /// was recorded.
-  Result<Graph> approximated(Graph traced, std::vector<std::string>* lines = nullptr) const;
+  Result<Graph> approximated(Graph traced, PassReport* made = nullptr) const;
 
   /// How the options say graphs are compiled.
   CompileOptions compile_options() const;
@@ -105,5 +106,10 @@ void fill_batch(const Encoder& encoder, std::span<const int32_t> ids,
                 BatchWorkspace& batch);
 /// The encoder's packed inputs (ids, positions, offsets), pointing into `batch` and `extents`.
 std::array<InputRef, 3> batch_inputs(const BatchWorkspace& batch, std::array<int64_t, 2>& extents);
+
+/// What these rewrites approximated on the way to `graph`; what one does not say of itself is taken
+/// from the note of its node.
+std::vector<Approximation> approximations_made(std::span<const Rewrite> rewrites,
+                                               const Graph& graph);
 
 }  // namespace capra

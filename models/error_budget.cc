@@ -186,99 +186,107 @@ struct Candidate {
   std::vector<bool> nodes = {};
 };
 
+// A graph, and what was approximated on the way to it.
+struct Step {
+  Graph graph;
+  std::vector<Approximation> made;
+};
+
 // The legalizations in force, in the order in which they run.
 class Legalizations {
  public:
   explicit Legalizations(const Parts& parts)
-      : parts_(parts),
-        has_table_(resolved(*parts.target).table != nullptr),
+      : has_table_(resolved(*parts.target).table != nullptr),
+        exact_(parts.exact_graph),
         so_far_(parts.exact_graph) {}
 
-  // `run` gives a graph after one that is called `name`.
+  // `run` makes the step from a graph of one that is called `name`.
   template <class Run>
   Status add(const std::string& name, const Run& run) {
-    CAPRA_ASSIGN(Graph alone, run(parts_.exact_graph));
-    CAPRA_ASSIGN(Graph next, run(so_far_));
-    const size_t before = approximations(so_far_).size();
-    const size_t after = approximations(next).size();
-    if (after > before) {
+    CAPRA_ASSIGN(Step alone, run(exact_));
+    CAPRA_ASSIGN(Step next, run(so_far_));
+    Graph after = next.graph;
+    if (!next.made.empty()) {
       // What those before it have done already, or left for it to do, is not its own.
-      const bool is_free = approximations(alone).size() == after - before;
-      if (is_free) {
+      if (alone.made.size() == next.made.size()) {
         add_candidate(name, std::move(alone), std::nullopt);
       } else {
-        add_candidate(name, next, so_far_);
+        add_candidate(name, std::move(next), so_far_);
       }
     }
-    so_far_ = std::move(next);
+    so_far_ = std::move(after);
     return {};
   }
 
   std::vector<Candidate> take() { return std::move(candidates_); }
 
  private:
-  void add_candidate(const std::string& name, Graph graph, std::optional<Graph> base) {
-    std::vector<Approximation> all = approximations(graph);
-    if (base) {
-      for (const Approximation& known : approximations(*base)) {
-        const auto same = std::ranges::find_if(all, [&](const Approximation& one) {
-          return one.node == known.node && one.legalized_from == known.legalized_from &&
-                 one.reason == known.reason;
-        });
-        if (same != all.end()) all.erase(same);
-      }
-    }
+  void add_candidate(const std::string& name, Step step, std::optional<Graph> base) {
     BudgetPart part{.kind = BudgetKind::Legalization,
                     .name = name,
-                    .nodes = static_cast<int64_t>(all.size()),
+                    .nodes = static_cast<int64_t>(step.made.size()),
                     .bound = {.max_abs = 0, .max_ulp = 0},
-                    .reason = all.empty() ? "" : all.front().reason,
+                    .reason = step.made.front().reason,
                     .measured = base ? "the oracle with this form after those above"
                                      : "the oracle with this form alone"};
-    for (const Approximation& one : all) {
+    for (const Approximation& one : step.made) {
       part.bound.max_abs = std::max(part.bound.max_abs, one.max_abs_error);
       part.max_rel = std::max(part.max_rel, one.max_rel_error);
     }
-    std::vector<bool> narrowing = narrowing_nodes(graph);
+    std::vector<bool> narrowing = narrowing_nodes(step.graph);
     const bool narrows = part.bound.max_abs == 0 && std::ranges::count(narrowing, true) > 0;
     // The same conversions are in the legal graph.
     if (narrows && has_table_) return;
     if (narrows) part.measured = "the oracle with these roundings alone";
     candidates_.push_back({.part = std::move(part),
-                           .graph = std::move(graph),
+                           .graph = std::move(step.graph),
                            .base = std::move(base),
                            .nodes = narrows ? std::move(narrowing) : std::vector<bool>()});
   }
 
-  const Parts& parts_;
   bool has_table_;
+  const Graph& exact_;
   Graph so_far_;
   std::vector<Candidate> candidates_;
 };
+
+// One run of a pass; a rewrite that does not say otherwise has the effect of its pass.
+Step step_of(Graph graph, PassContext& context) {
+  for (Rewrite& rewrite : context.report.rewrites) {
+    if (!rewrite.effect) rewrite.effect = NumericEffect::Approximate;
+  }
+  std::vector<Approximation> made = approximations_made(context.report.rewrites, graph);
+  return {std::move(graph), std::move(made)};
+}
 
 Result<std::vector<Candidate>> legalizations(const Parts& parts) {
   Legalizations all(parts);
   const std::string_view target = parts.target->name;
   for (const std::string& name : parts.options.approximate) {
-    CAPRA_TRY(all.add(
-        name, [&](const Graph& graph) { return approximate(graph, std::span(&name, 1), target); }));
+    CAPRA_TRY(all.add(name, [&](const Graph& graph) -> Result<Step> {
+      PassReport report;
+      CAPRA_ASSIGN(Graph next, approximate(graph, std::span(&name, 1), target, &report));
+      std::vector<Approximation> made = approximations_made(report.rewrites, next);
+      return Step{std::move(next), std::move(made)};
+    }));
   }
   const TargetOptimizer hooks = resolved(*parts.target).optimizer;
   const auto on_tape = hooks.tape_passes;
   for (const TapePass* pass : on_tape == nullptr ? std::span<const TapePass* const>() : on_tape()) {
     if (pass->effect != NumericEffect::Approximate) continue;
-    CAPRA_TRY(all.add(std::string(pass->name), [&](const Graph& graph) -> Result<Graph> {
+    CAPRA_TRY(all.add(std::string(pass->name), [&](const Graph& graph) -> Result<Step> {
       PassContext context{.target = target};
       CAPRA_ASSIGN(Tape tape, pass->run(build_tape(graph), context));
-      return build_graph(std::move(tape));
+      return step_of(build_graph(std::move(tape)), context);
     }));
   }
   const auto passes = hooks.dag_passes;
   for (const Pass* pass : passes == nullptr ? PassList() : passes()) {
     if (pass->effect != NumericEffect::Approximate) continue;
-    CAPRA_TRY(all.add(std::string(pass->name), [&](const Graph& graph) {
+    CAPRA_TRY(all.add(std::string(pass->name), [&](const Graph& graph) -> Result<Step> {
       PassContext context{.target = target};
-      return pass->run(graph, context);
+      CAPRA_ASSIGN(Graph next, pass->run(graph, context));
+      return step_of(std::move(next), context);
     }));
   }
   return all.take();

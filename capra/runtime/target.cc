@@ -212,12 +212,10 @@ Result<const Target*> find_target(TargetSet targets, std::string_view name) {
               (meant.empty() ? "" : meant + " ") + "targets: " + known);
 }
 
-Result<Graph> approximate_for(const Target& target, Graph graph, std::vector<std::string>* lines) {
+Result<Graph> approximate_for(const Target& target, Graph graph, PassReport* report) {
   PassContext context{.target = target.name};
   CAPRA_ASSIGN(graph, run_approximations(resolved(target), std::move(graph), context, {}));
-  if (lines != nullptr) {
-    lines->insert(lines->end(), context.report.lines.begin(), context.report.lines.end());
-  }
+  if (report != nullptr) report->append(std::move(context.report));
   return graph;
 }
 

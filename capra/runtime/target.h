@@ -154,9 +154,8 @@ Evaluator eager_evaluator(const Target& target, std::shared_ptr<ThreadPool> pool
 
 /// Runs those tape and dag passes of the target that are approximations, as `optimize` does among
 /// the others. Where one graph runs eagerly too they come first, so that both compute the same
-/// function. `lines`, if given, receives what was recorded.
-Result<Graph> approximate_for(const Target& target, Graph graph,
-                              std::vector<std::string>* lines = nullptr);
+/// function. `report`, if given, receives what was recorded.
+Result<Graph> approximate_for(const Target& target, Graph graph, PassReport* report = nullptr);
 
 /// What happens to a traced graph on the way to the graph that the target compiles (stages.h).
 /// Fails with a pass's diagnostic or `op-not-legal`.

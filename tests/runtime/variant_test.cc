@@ -165,9 +165,9 @@ TEST(Variant, LegalizesOnTheRecordWhereItSaysSo) {
 TEST(Variant, ApproximatesWithoutOptimizationToo) {
   const CompileOptions plain{.optimize = false};
   EXPECT_EQ(run(no_erf(), parsed(kExact), plain), run(cpu::kTarget, parsed(kTanh)));
-  std::vector<std::string> lines;
-  const Graph graph = approximate_for(no_erf(), parsed(kExact), &lines).value_or_throw();
-  EXPECT_EQ(lines.size(), 1U);
+  PassReport made;
+  const Graph graph = approximate_for(no_erf(), parsed(kExact), &made).value_or_throw();
+  EXPECT_EQ(made.lines.size(), 1U);
   EXPECT_EQ(approximations(graph).size(), 1U);
   // What is recorded already is not recorded again.
   PassReport report;

@@ -65,6 +65,7 @@ Result<ModelProgram> open_model_program(const std::string& folder,
       CAPRA_ASSIGN(const Tokenizer tokenizer, open_tokenizer(program, *encoder));
       CAPRA_ASSIGN(unpooled, unpooled_tokens(program.config, tokenizer, program.prompt));
       CAPRA_ASSIGN(program.tokenizer_json, tokenizer.text());
+      program.special_tokens = tokenizer.special_tokens();
     }
     trace.end_name = kOutputs[static_cast<size_t>(options.output)];
     trace.end = [&](const Tensor& hidden) {

@@ -38,6 +38,7 @@ struct ModelProgram {
   // Of a program that ends in the embedding:
   SentenceHead head;
   std::string prompt;          ///< stands before every text
+  int64_t special_tokens = 0;  ///< that stand round a text; an empty one has no others
   std::string tokenizer_json;  ///< of the tokenizer as it is used here
 };
 

@@ -280,6 +280,27 @@ class EmbeddingFolderTest(small_model.SmallModelTest):
         self.assertEqual({path.name: path.read_bytes() for path in folder.iterdir()},
                          {path.name: path.read_bytes() for path in again.iterdir()})
 
+    def test_a_length_that_no_text_has(self):
+        def refused(length, *words):
+            message = self.refused("export", self.model, "--outputs", "embedding", "--length", length, "--output",
+                                   self.scratch / "no", error="option-invalid")
+            self.assertFalse((self.scratch / "no").exists())
+            for one in (*words, "  at: --length\n"):
+                self.assertIn(one, message)
+
+        # Texts are cut to 24 tokens, as sentence_bert_config.json says, and each has [CLS] and [SEP].
+        refused("25", "fixed at 25", f"cuts texts to {small_model.LIMIT} (sentence_bert_config.json)", "at most 24")
+        refused(str(small_model.POSITIONS), "at most 24")
+        refused("1", "fixed at 1 ", "an empty one has 2, the special tokens", "up to 24", "give 2 to 24")
+        for length in (2, small_model.LIMIT):
+            folder = self.scratch / str(length)
+            self.document("export", self.model, "--outputs", "embedding", "--length", str(length), "--output", folder)
+            settings = json.loads((folder / "embed.json").read_text(encoding="utf-8"))
+            self.assertEqual((settings["length"], settings["max_length"]), (length, length))
+        # Who gives token ids is not bound by the tokenizer.
+        for output in ("hidden", "pooled"):
+            self.document("export", self.model, "--outputs", output, "--length", "1", "--output", self.scratch / output)
+
 
 if __name__ == "__main__":
     driver.main()

@@ -53,17 +53,43 @@ std::string title(const std::string& name) {
   return std::ranges::all_of(name, is_plain) ? name : code(name);
 }
 
+// Longer texts are cut to the model's limit, and no cut takes the special tokens.
+Status check_length(const ModelProgram& model, int64_t length) {
+  const TokenLimit& limit = model.limit;
+  if (length > limit.tokens) {
+    return fail(
+        "option-invalid",
+        fmt::format("with the number of tokens fixed at {} the program embeds no text: the model "
+                    "cuts texts to {} ({})",
+                    length, limit.tokens, limit.source),
+        "--length",
+        fmt::format("give at most {}, or leave the option out for any number of tokens",
+                    limit.tokens));
+  }
+  if (length < model.special_tokens) {
+    return fail(
+        "option-invalid",
+        fmt::format("with the number of tokens fixed at {} the program embeds no text: an empty "
+                    "one has {}, the special tokens; the model takes up to {}",
+                    length, model.special_tokens, limit.tokens),
+        "--length",
+        fmt::format("give {} to {}, or leave the option out for any number of tokens",
+                    model.special_tokens, limit.tokens));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status write_embed_script(const ModelProgram& model, const Graph& graph,
                           const WrittenProgram& written, NewFolder& folder) {
   const Dim tokens = graph.node(graph.inputs()[0]).type.shape[0];
+  if (tokens.is_static()) CAPRA_TRY(check_length(model, tokens.size()));
   Json poolings = Json::array();
   for (const Pooling one : model.head.poolings()) poolings.push(pooling_name(one));
   Json settings = Json::object();
   settings.set("tokenizer", kTokenizer).set("prompt", model.prompt);
-  settings.set("max_length", tokens.is_static() ? std::min(tokens.size(), model.limit.tokens)
-                                                : model.limit.tokens);
+  settings.set("max_length", tokens.is_static() ? tokens.size() : model.limit.tokens);
   settings.set("truncation_side", model.config.truncate_left ? "left" : "right");
   settings.set("length", tokens.is_static() ? Json(tokens.size()) : Json());
   settings.set("pooling", std::move(poolings)).set("normalized", model.head.normalizes());

@@ -10,7 +10,8 @@
 
 namespace capra::driver {
 
-/// `embed.py` of the target, and what it reads: `embed.json`, `tokenizer.json`.
+/// `embed.py` of the target, and what it reads: `embed.json`, `tokenizer.json`. Fails with
+/// `option-invalid` where no text has the fixed number of tokens that the graph takes.
 Status write_embed_script(const ModelProgram& model, const Graph& graph,
                           const WrittenProgram& written, NewFolder& folder);
 

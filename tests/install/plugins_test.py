@@ -116,9 +116,10 @@ def check_exports(gelu, erf, linear, weights):
     assert "--iree-opt-level=O1" in report["flags"] and "--iree-opt-level=O3" not in report["flags"], report["flags"]
     assert report["flags"][-1] == "--iree-strip-debug-ops", report["flags"]
     # A bare erf has no cheap substitute.
-    message = run(capra, "export", erf, *dsp, "--target", "my-dsp", "--output", scratch / "erf", code=2).stderr
-    assert message.startswith("error[op-not-legal]: target my-dsp has no row for erf(f32[4])"), message
-    assert "at: head.erf" in message and not (scratch / "erf").exists(), message
+    for keep in ((), ("--keep-fused", "erf")):
+        message = run(capra, "export", erf, *dsp, "--target", "my-dsp", *keep, "--output", scratch / "erf", code=2).stderr
+        assert message.startswith("error[op-not-legal]: target my-dsp has no row for erf(f32[4])"), message
+        assert "at: head.erf" in message and not (scratch / "erf").exists(), message
 
 
 with tempfile.TemporaryDirectory() as scratch:

@@ -11,7 +11,6 @@
 
 #include "capra/base/nearest_name.h"
 #include "capra/base/number_text.h"
-#include "capra/ir/schedule.h"
 #include "capra/ir/structural_ops.h"
 #include "capra/ir/text.h"
 #include "capra/ops/all_ops.h"
@@ -23,6 +22,8 @@
 #include "capra/runtime/stages.h"
 #include "capra/targets/stablehlo/irpa.h"
 #include "capra/targets/stablehlo/ops.h"
+#include "capra/targets/stablehlo/places/place.h"
+#include "capra/targets/stablehlo/places/schedule_attribute.h"
 
 namespace capra::stablehlo {
 namespace {
@@ -99,49 +100,6 @@ std::string pattern_text(const TensorType& type, std::map<std::string, size_t>& 
   return text;
 }
 
-struct Hint {
-  std::string label;
-  const OpDef* op;
-  Node joined;  ///< holds the notes of all nodes with this label and op
-};
-
-void collect_hints(const Graph& graph, std::vector<Hint>& hints) {
-  for (NodeId id = 0; id < graph.size(); ++id) {
-    const Node& node = graph.node(id);
-    if (node.body != nullptr) collect_hints(*node.body, hints);
-    const std::string label = node_label(graph, id);
-    for (const Note& note : node.notes) {
-      if (note.name != kScheduleNote) continue;
-      auto found = std::ranges::find_if(
-          hints, [&](const Hint& one) { return one.label == label && one.op == node.op; });
-      if (found == hints.end()) {
-        hints.push_back({label, node.op, {.op = node.op, .operands = {}, .attrs = {}, .type = {}}});
-        found = std::prev(hints.end());
-      }
-      found->joined.notes.push_back(note);
-    }
-  }
-}
-
-// The value of `skainet.schedule`: for each node with hints, by its label in first order, a
-// dictionary of ops to hints. The hints of nodes that share label and op are joined.
-Result<Dictionary> schedule_attribute(const Graph& graph) {
-  std::vector<Hint> hints;
-  collect_hints(graph, hints);
-  Dictionary labels;
-  for (const Hint& hint : hints) {
-    CAPRA_ASSIGN(const Schedule schedule, schedule_of(hint.joined, hint.label));
-    auto entry = std::ranges::find(labels, hint.label, &NamedAttribute::name);
-    if (entry == labels.end()) {
-      labels.push_back({hint.label, Dictionary()});
-      entry = std::prev(labels.end());
-    }
-    std::get<Dictionary>(entry->value)
-        .push_back({std::string(hint.op->name), schedule_text(schedule)});
-  }
-  return labels;
-}
-
 // What a target that derives may call legal: its rows of ops that have a form here.
 std::vector<const OpRow*> rows_with_forms(const OpTable& own, const OpTable& forms) {
   const OpTable& chosen = &own == &kOpTable ? forms : own;
@@ -166,7 +124,8 @@ class Emitter {
     CAPRA_TRY(check_program_passes(target_, kDialect));
     note_approximations(approximations(graph));
     PassContext context = context_with(granularity_);
-    CAPRA_ASSIGN(Graph taped, run_tape_passes(target_, graph, context, options_.verify_each));
+    CAPRA_ASSIGN(Graph taped, run_tape_passes(target_, with_numbers_as_names(graph), context,
+                                              options_.verify_each));
     take_report(std::move(context.report));
     CAPRA_ASSIGN(schedule_, schedule_attribute(taped));
     CAPRA_ASSIGN(const Graph legal, legalized(std::move(taped), granularity_));
@@ -347,10 +306,15 @@ class Emitter {
     }
     const OpRow* row = forms_.find(*node.op, types, node.attrs, node.type);
     if (row == nullptr) {
-      throw Error(op_not_legal(target_.name, forms_, *node.op, types, node_label(graph, id)));
+      throw Error(op_not_legal(target_.name, forms_, *node.op, types, place_of(graph, id)));
     }
-    const ValueId result =
-        static_cast<const StablehloRow*>(row)->lower(builder, {operands, node.attrs, node.type});
+    ValueId result = -1;
+    try {
+      result =
+          static_cast<const StablehloRow*>(row)->lower(builder, {operands, node.attrs, node.type});
+    } catch (const Error& error) {
+      throw Error(placed(error.diagnostic(), graph, id));
+    }
     CAPRA_CHECK(builder.type(result) == node.type);
     if (options_.computed != nullptr) count(*node.op);
     return result;
@@ -371,6 +335,7 @@ class Emitter {
                     const std::vector<ValueId>& operands) {
     const Node& node = graph.node(id);
     const OpDef& op = *node.op;
+    check_dims_of_body(graph, id, reason_to_keep(op));
     const auto [name, version] = composite_name(op);
     Dictionary attributes;
     for (size_t i = 0; i < node.attrs.size(); ++i) {
@@ -455,7 +420,11 @@ class Emitter {
 
   // The node's decomposition as a function of its operands.
   Function body_function(const Graph& graph, const Node& node, const std::string& name) {
-    const Graph legal = legalized(graph_of_call(graph, node, name), {}).value_or_throw();
+    Graph call = graph_of_call(graph, node, name);
+    Node& only = call.node(call.size() - 2);  // before the output
+    only.path = node.path;
+    only.name = node.name;
+    const Graph legal = legalized(std::move(call), {}).value_or_throw();
     return function_of(legal, name, true);
   }
 

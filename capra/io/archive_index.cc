@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <memory>
 
 #include "capra/base/buffer.h"
 #include "capra/base/number_text.h"
+#include "capra/io/irpa_file.h"
 #include "capra/io/json_file.h"
 #include "capra/io/safetensors.h"
 
@@ -14,6 +17,9 @@ namespace capra {
 namespace {
 
 constexpr size_t kHashDigits = 64;
+constexpr const char* kSafetensors = ".safetensors";
+constexpr uint64_t kPieceBytes = 1U << 20U;
+constexpr const char* kOfTheModel = "use an archive that was exported from the same model";
 
 Failure invalid(std::string message, const std::string& path) {
   return fail("archive-index-invalid", std::move(message), path,
@@ -36,6 +42,32 @@ Result<TensorType> parse_type(const JsonFile& row) {
   const TensorType type{*dtype, Shape(sizes)};
   if (!fits_memory(type)) return invalid("no memory holds " + type.text(), row.path());
   return type;
+}
+
+// Where the data of an archive are in its file.
+Result<FileRanges> ranges_of(const std::shared_ptr<Buffer>& file, const std::string& path) {
+  if (!path.ends_with(kSafetensors)) return read_irpa_ranges(file->bytes(), path);
+  CAPRA_ASSIGN(const SafetensorsFile tensors, SafetensorsFile::parse(file, path));
+  FileRanges ranges;
+  for (const SafetensorsEntry& entry : tensors.tensors()) {
+    ranges.emplace(entry.name,
+                   FileRange{tensors.data_begin() + entry.begin, entry.end - entry.begin});
+  }
+  return ranges;
+}
+
+bool are_equal(const Buffer& file, const FileRange& a, const FileRange& b) {
+  if (a == b) return true;
+  if (a.size != b.size) return false;
+  for (uint64_t at = 0; at < a.size; at += kPieceBytes) {
+    const uint64_t size = std::min(kPieceBytes, a.size - at);
+    if (std::memcmp(file.data() + a.offset + at, file.data() + b.offset + at, size) != 0) {
+      return false;
+    }
+    file.drop_pages(a.offset + at, size);
+    file.drop_pages(b.offset + at, size);
+  }
+  return true;
 }
 
 }  // namespace
@@ -91,7 +123,7 @@ Result<ArchiveIndex> parse_archive_index(std::string_view text, const std::strin
 }
 
 Result<ArchiveTypes> read_archive_types(const std::string& path) {
-  if (path.ends_with(".safetensors")) {
+  if (path.ends_with(kSafetensors)) {
     CAPRA_ASSIGN(const SafetensorsFile file, SafetensorsFile::open(path));
     ArchiveTypes types;
     for (const SafetensorsEntry& entry : file.tensors()) {
@@ -119,17 +151,59 @@ Result<ArchiveTypes> read_archive_types(const std::string& path) {
 Status check_archived(const ArchiveTypes& held, std::string_view key, std::string_view type,
                       const std::string& path) {
   const std::string place = path + ": " + std::string(key);
-  constexpr const char* kHelp = "use an archive that was exported from the same model";
   const auto found = held.find(key);
   if (found == held.end()) {
     return fail("parameter-missing", "the archive has no data for a parameter of the program",
-                place, kHelp);
+                place, kOfTheModel);
   }
   if (found->second.text() == type) return {};
   return fail(
       "parameter-type",
       "the archive has " + found->second.text() + ", the program takes " + std::string(type), place,
-      kHelp);
+      kOfTheModel);
+}
+
+Status check_equal_data(const ArchiveTypes& held, std::span<const EqualKeys> pairs,
+                        const std::string& path) {
+  for (const auto& [key, same_as] : pairs) {
+    const std::string place = fmt::format("{}: {}", path, key);
+    const auto own = held.find(key);
+    const auto other = held.find(same_as);
+    if (own == held.end() || other == held.end()) {
+      return fail("parameter-missing",
+                  fmt::format("the archive has no {}; the program loads {} for both and needs to "
+                              "know that they are equal",
+                              own == held.end() ? key : same_as, same_as),
+                  place, kOfTheModel);
+    }
+    if (own->second == other->second) continue;
+    return fail("parameter-type",
+                fmt::format("the archive has {}, and {} of {}, which the program loads for both",
+                            own->second.text(), other->second.text(), same_as),
+                place, kOfTheModel);
+  }
+  if (pairs.empty()) return {};
+  CAPRA_ASSIGN(const std::shared_ptr<Buffer> file, map_file(path));
+  CAPRA_ASSIGN(const FileRanges ranges, ranges_of(file, path));
+  for (const auto& [key, same_as] : pairs) {
+    const std::string place = fmt::format("{}: {}", path, key);
+    const auto own = ranges.find(key);
+    const auto other = ranges.find(same_as);
+    if (own == ranges.end() || other == ranges.end()) {
+      return fail(
+          "archive-invalid",
+          fmt::format("the archive has no data for {}", own == ranges.end() ? key : same_as), place,
+          "export again, or get the archive again");
+    }
+    if (are_equal(*file, own->second, other->second)) continue;
+    return fail(
+        "parameters-differ",
+        fmt::format("the archive has other data for {}, which the program loads for both", same_as),
+        place,
+        "use an archive that was exported from the same model, or export the program again "
+        "from the model that this archive is of");
+  }
+  return {};
 }
 
 }  // namespace capra

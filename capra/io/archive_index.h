@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,5 +40,18 @@ Result<ArchiveTypes> read_archive_types(const std::string& path);
 /// `parameter-type`; the archive is named by `path`.
 Status check_archived(const ArchiveTypes& held, std::string_view key, std::string_view type,
                       const std::string& path);
+
+/// A key whose data have to be those of another one.
+struct EqualKeys {
+  std::string key;
+  std::string same_as;
+};
+
+/// Whether the archive at `path`, which holds what `held` says, has equal data for each pair: the
+/// program loads one of the two for both. Bytes are compared piece by piece, in little memory.
+/// Fails with `parameter-missing`, `parameter-type` or `parameters-differ`, each of which names
+/// both keys, with `archive-invalid`, and as SafetensorsFile does.
+Status check_equal_data(const ArchiveTypes& held, std::span<const EqualKeys> pairs,
+                        const std::string& path);
 
 }  // namespace capra

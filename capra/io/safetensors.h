@@ -44,6 +44,8 @@ class SafetensorsFile {
   /// Sorted by name.
   const std::vector<SafetensorsEntry>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  /// Where the data section begins in the file.
+  size_t data_begin() const { return data_begin_; }
   /// Null if there is none.
   const SafetensorsEntry* find(std::string_view name) const;
 

@@ -4,6 +4,7 @@
 
 #include "capra/ir/structural_ops.h"
 #include "capra/passes/graph_rewriter.h"
+#include "capra/passes/match.h"
 #include "capra/passes/passes.h"
 #include "capra/passes/rewrite_forms.h"
 
@@ -41,6 +42,14 @@ bool equal_parameters(const Node& a, const Node& b, const Parameters* parameters
   return a.type == b.type && left != nullptr && right != nullptr && *left == *right;
 }
 
+// Whoever keeps the data of `kept` for both has to know.
+void note_merged(const Node& gone, const Node& kept, PassContext& context) {
+  if (gone.op != &kParameter) return;
+  const std::string path = gone.attrs_as<ParameterAttrs>().path;
+  const std::string into = kept.attrs_as<ParameterAttrs>().path;
+  if (path != into) context.report.merged.push_back({path, into});
+}
+
 uint64_t mix(uint64_t hash, uint64_t value) {
   return (hash ^ value) * 0x9E3779B97F4A7C15U + (hash >> 29U);
 }
@@ -58,6 +67,7 @@ uint64_t hash_of(const Node& node) {
 
 Result<Graph> run(const Graph& graph, PassContext& context) {
   GraphRewriter rewriter(graph);
+  const std::vector<bool> live = live_nodes(graph);
   std::unordered_multimap<uint64_t, NodeId> seen;  // values of the result
   for (NodeId id = 0; id < graph.size(); ++id) {
     if (graph.node(id).op == &kInput || graph.node(id).op == &kOutput) {
@@ -82,6 +92,7 @@ Result<Graph> run(const Graph& graph, PassContext& context) {
       continue;
     }
     rewriter.replace(id, same);
+    if (live[static_cast<size_t>(id)]) note_merged(moved, rewriter.result().node(same), context);
     context.report.rewrites.push_back(
         {std::string(kCommonSubexpressions.name), "equal-nodes", node_label(graph, id),
          forms_note(form_text(moved), "that of " + node_label(rewriter.result(), same))});

@@ -1,6 +1,6 @@
 // Drops what no output needs. Inputs stay: they are what callers bind.
-#include "capra/ir/structural_ops.h"
 #include "capra/passes/graph_rewriter.h"
+#include "capra/passes/match.h"
 #include "capra/passes/passes.h"
 #include "capra/passes/rewrite_forms.h"
 
@@ -8,16 +8,7 @@ namespace capra {
 namespace {
 
 Result<Graph> run(const Graph& graph, PassContext& context) {
-  std::vector<bool> live(static_cast<size_t>(graph.size()), false);
-  for (NodeId id = graph.size(); id-- > 0;) {
-    const Node& node = graph.node(id);
-    const auto index = static_cast<size_t>(id);
-    live[index] = live[index] || node.op == &kOutput || node.op == &kInput;
-    if (!live[index]) continue;
-    for (const NodeId operand : node.operands) {
-      if (operand != kAbsent) live[static_cast<size_t>(operand)] = true;
-    }
-  }
+  const std::vector<bool> live = live_nodes(graph);
   GraphRewriter rewriter(graph);
   for (NodeId id = 0; id < graph.size(); ++id) {
     if (live[static_cast<size_t>(id)]) {

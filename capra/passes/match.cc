@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "capra/ir/structural_ops.h"
 #include "capra/ops/broadcast.h"
 #include "capra/ops/constant.h"
 #include "capra/ops/permute.h"
@@ -39,6 +40,20 @@ std::optional<Range> range_of(DType dtype) {
 }
 
 }  // namespace
+
+std::vector<bool> live_nodes(const Graph& graph) {
+  std::vector<bool> live(static_cast<size_t>(graph.size()), false);
+  for (NodeId id = graph.size(); id-- > 0;) {
+    const Node& node = graph.node(id);
+    const auto index = static_cast<size_t>(id);
+    live[index] = live[index] || node.op == &kOutput || node.op == &kInput;
+    if (!live[index]) continue;
+    for (const NodeId operand : node.operands) {
+      if (operand != kAbsent) live[static_cast<size_t>(operand)] = true;
+    }
+  }
+  return live;
+}
 
 NodeId operand(const Graph& graph, NodeId id, size_t index) {
   const std::vector<NodeId>& operands = graph.node(id).operands;

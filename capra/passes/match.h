@@ -15,6 +15,9 @@ inline bool is_op(const Graph& graph, NodeId id, const OpDef& op) {
   return id != kAbsent && graph.node(id).op == &op;
 }
 
+/// By node: whether an output needs it, or it is an input or an output.
+std::vector<bool> live_nodes(const Graph& graph);
+
 /// Operand `index`, or `kAbsent` where it was not given.
 NodeId operand(const Graph& graph, NodeId id, size_t index);
 

@@ -110,6 +110,7 @@ std::string_view numeric_effect_name(NumericEffect effect) {
 void PassReport::append(PassReport&& later) {
   std::ranges::move(later.changes, std::back_inserter(changes));
   std::ranges::move(later.rewrites, std::back_inserter(rewrites));
+  std::ranges::move(later.merged, std::back_inserter(merged));
   std::ranges::move(later.lines, std::back_inserter(lines));
 }
 

@@ -77,10 +77,17 @@ struct PassChange {
   int64_t after = 0;
 };
 
+/// A parameter that outputs need, and that is read no more because another one has its data.
+struct MergedParameter {
+  std::string path;
+  std::string into;  ///< the path of the other, which is read in its place
+};
+
 /// What passes did, in order.
 struct PassReport {
   std::vector<PassChange> changes;
   std::vector<Rewrite> rewrites;
+  std::vector<MergedParameter> merged;
   std::vector<std::string>
       lines;  ///< `GELU_APPROX_LEGALIZED node=...`: one a rewrite that must be said
 

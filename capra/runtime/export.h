@@ -70,12 +70,20 @@ struct Measurement {
   double value = 0;
 };
 
+/// A parameter of the model whose data the program does not take: it takes those of another, which
+/// are equal in the model and have to be in any archive that the program is run with.
+struct EqualParameter {
+  Port parameter;
+  std::string same_as;  ///< the path of the other
+};
+
 /// What was written, for whoever reports it. The folder lists the files, the program first.
 struct WrittenProgram {
   std::string archive;           ///< the file with data beside the program; empty: there is none
   std::string archive_scope;     ///< the name by which the program asks for it
   std::vector<Port> parameters;  ///< by path: those whose data stand beside the program
-  std::vector<KeptOp> kept;      ///< in the order of the program
+  std::vector<EqualParameter> equal_parameters = {};
+  std::vector<KeptOp> kept;               ///< in the order of the program
   std::vector<ComputedOp> computed = {};  ///< by rows of the target's table; composites' bodies too
   PassReport passes;
   std::vector<Approximation> approximations;  ///< in force in the program

@@ -57,6 +57,40 @@ TEST(ArchiveIndex, ATypeOfEqualSizeIsNotTheType) {
   EXPECT_EQ(check_archived(held, "v", "f32[3, 2]", "a").error().code, "parameter-missing");
 }
 
+TEST(EqualKeys, AreComparedToTheLastByte) {
+  const TempFolder folder;
+  const std::string path = folder.path() + "/w.safetensors";
+  constexpr int64_t kSize = (1 << 20) + 5;  // more than one piece
+  const Array zeros = Array::zeros(DType::I8, {kSize});
+  Array other = Array::zeros(DType::I8, {kSize});
+  other.set_i64(kSize - 1, 1);
+  const std::map<std::string, Array> tensors{{"a", zeros},
+                                             {"b", Array::zeros(DType::I8, {kSize})},
+                                             {"c", other},
+                                             {"d", zeros.reshaped({kSize, 1})},
+                                             {"e", Array::zeros(DType::I8, {0})},
+                                             {"f", Array::zeros(DType::I8, {0})}};
+  ASSERT_TRUE(write_safetensors(path, tensors).ok());
+  const ArchiveTypes held = read_archive_types(path).value_or_throw();
+  const auto check = [&](std::vector<EqualKeys> pairs) {
+    return check_equal_data(held, pairs, path);
+  };
+  EXPECT_TRUE(check({}).ok());
+  EXPECT_TRUE(check({{"b", "a"}, {"f", "e"}}).ok());
+  const auto refused = [&](const EqualKeys& pair) {
+    const Status found = check({{"b", "a"}, pair});
+    if (found.ok()) return std::string("equal");
+    // Both keys are named.
+    EXPECT_EQ(found.error().at, path + ": " + pair.key);
+    EXPECT_NE(found.error().message.find(" " + pair.same_as), std::string::npos);
+    return found.error().code;
+  };
+  EXPECT_EQ(refused({"c", "a"}), "parameters-differ");
+  EXPECT_EQ(refused({"d", "a"}), "parameter-type");
+  EXPECT_EQ(refused({"none", "a"}), "parameter-missing");
+  EXPECT_EQ(refused({"a", "none"}), "parameter-missing");
+}
+
 TEST(ArchiveIndex, AnArchiveIsBelievedToTheByte) {
   const TempFolder folder;
   const std::string path = folder.path() + "/a.irpa";

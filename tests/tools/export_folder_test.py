@@ -36,6 +36,23 @@ INTEGERS = """graph @f {
   output %b {name = "b"}
 }
 """
+# Graphs of one model whose weights are tied, and one that takes the second of them alone.
+TIED = """graph @first {
+  %x = input {name = "x"} : f32[n, 2]
+  %w = parameter {path = "embed.weight"} : f32[2, 2]
+  %v = parameter {path = "head.weight"} : f32[2, 2]
+  %a = matmul %x %w
+  %b = matmul %a %v
+  output %b {name = "y"}
+}
+"""
+HEAD = """graph @second {
+  %x = input {name = "x"} : f32[n, 2]
+  %v = parameter {path = "head.weight"} : f32[2, 2]
+  %a = matmul %x %v
+  output %a {name = "y"}
+}
+"""
 # Quiet and signaling NaNs with payloads, infinities, -0, the least subnormal.
 NAME = "it's a b; touch pwned $(touch pwned2) `touch pwned3`"
 PORTS = """graph @"%s" {
@@ -164,6 +181,61 @@ class ExportFolderTest(small_model.SmallModelTest):
         self.assertEqual((whole / "model.irpa").read_bytes(), (hidden / "model.irpa").read_bytes())
         self.check(whole, "--archive", hidden / "model.irpa")
         self.check(hidden, "--archive", whole / "model.irpa")
+
+    def tied(self, name, embed, head):
+        return self.write(name, driver.safetensors({"embed.weight": ("F32", [2, 2], driver.bits(embed)),
+                                                    "head.weight": ("F32", [2, 2], driver.bits(head))}))
+
+    def test_equal_weights_keep_their_keys(self):
+        weights = self.tied("tied.safetensors", [1, 2, 3, 4], [1, 2, 3, 4])
+        for form in ("irpa", "safetensors"):
+            options = ("--parameters", weights, "--weights", form)
+            first, report = self.export("first-" + form, self.write("first.tir", TIED), *options)
+            second, _ = self.export("second-" + form, self.write("second.tir", HEAD), *options)
+            self.assertEqual(report["parameters"], [{"name": "embed.weight", "type": "f32[2, 2]"}])
+            self.assertEqual(report["equal_parameters"],
+                             [{"name": "head.weight", "type": "f32[2, 2]", "same_as": "embed.weight"}])
+            self.assertEqual(driver.broken_report_rules(report), "")
+            self.check(first)
+            self.check(second, "--archive", first / f"model.{form}")
+            # The whole of the model is more than the second program takes.
+            self.check_refuses(first, "--archive", second / f"model.{form}", error="parameter-missing")
+        held = driver.read_safetensors((first / "model.safetensors").read_bytes())
+        self.assertEqual(held["head.weight"], held["embed.weight"])
+        data = driver.bits([1, 2, 3, 4])
+        self.assertEqual((self.scratch / "first-irpa" / "model.irpa").read_bytes().count(data), 1)
+        index = json.loads((self.scratch / "first-irpa" / "model.irpa.json").read_text(encoding="utf-8"))
+        self.assertEqual([row["key"] for row in index["parameters"]], ["embed.weight", "head.weight"])
+
+    def test_an_archive_where_equal_weights_differ_is_refused(self):
+        graph = self.write("first.tir", TIED)
+        tied, _ = self.export("tied", graph, "--parameters", self.tied("t.safetensors", [1, 2, 3, 4], [1, 2, 3, 4]))
+        untied = self.tied("u.safetensors", [1, 2, 3, 4], [1, 2, 3, 5])
+        for form in ("irpa", "safetensors"):
+            other, report = self.export("untied-" + form, graph, "--parameters", untied, "--weights", form)
+            self.assertEqual(report["equal_parameters"], [])
+            self.check(other)
+            message = self.check_refuses(tied, "--archive", other / f"model.{form}", error="parameters-differ")
+            self.assertIn("embed.weight", message)
+            self.assertIn("head.weight", message)
+            # A program that loads both takes any archive that has both.
+            self.check(other, "--archive", tied / "model.irpa")
+        # Other weights, equal again.
+        again, _ = self.export("again", graph, "--parameters", self.tied("a.safetensors", [5, 6, 7, 8], [5, 6, 7, 8]))
+        self.check(tied, "--archive", again / "model.irpa")
+        for shape, head, error in (([4], "head.weight", "parameter-type"), ([2, 2], "none", "parameter-missing")):
+            archive = self.write("o.safetensors", driver.safetensors({
+                "embed.weight": ("F32", [2, 2], driver.bits([1, 2, 3, 4])),
+                head: ("F32", shape, driver.bits([1, 2, 3, 4]))}))
+            message = self.check_refuses(tied, "--archive", archive, error=error)
+            self.assertIn("embed.weight", message)
+            self.assertIn("head.weight", message)
+
+    def test_a_report_of_an_earlier_version_is_checked_as_it_was(self):
+        folder, report = self.export("p", self.graph, "--parameters", self.parameters("w.safetensors"))
+        del report["equal_parameters"]
+        (folder / "report.json").write_text(json.dumps(report), encoding="utf-8")
+        self.check(folder)
 
     def test_every_pooling_is_written_for_one_length_and_any(self):
         for name in ("cls_token", "mean_tokens", "max_tokens", "mean_sqrt_len_tokens", "weightedmean_tokens",

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "capra/io/archive_index.h"
 #include "capra/io/json_file.h"
 #include "tools/capra/output.h"
@@ -35,9 +37,9 @@ Status check_file(const std::string& folder, const JsonFile& row) {
               path, "export again, or take the file that the report was written with");
 }
 
-// The dtypes and shapes as text, which is all that is compared.
+// The dtypes and shapes as text; the data where one parameter stands for another.
 Status check_parameters(const std::vector<Json>& rows, const std::string& report,
-                        const std::string& archive) {
+                        const std::vector<Json>& equal, const std::string& archive) {
   CAPRA_ASSIGN(const ArchiveTypes held, read_archive_types(archive));
   for (const Json& one : rows) {
     CAPRA_ASSIGN(const JsonFile row, JsonFile::make(one, report + ": parameters"));
@@ -45,7 +47,15 @@ Status check_parameters(const std::vector<Json>& rows, const std::string& report
     CAPRA_ASSIGN(const std::string type, row.string("type"));
     CAPRA_TRY(check_archived(held, key, type, archive));
   }
-  return {};
+  std::vector<EqualKeys> pairs;
+  pairs.reserve(equal.size());
+  for (const Json& one : equal) {
+    CAPRA_ASSIGN(const JsonFile row, JsonFile::make(one, report + ": equal_parameters"));
+    CAPRA_ASSIGN(std::string key, row.string("name"));
+    CAPRA_ASSIGN(std::string same_as, row.string("same_as"));
+    pairs.push_back({std::move(key), std::move(same_as)});
+  }
+  return check_equal_data(held, pairs, archive);
 }
 
 }  // namespace
@@ -55,6 +65,10 @@ Result<int> check_export(const ExportOptions& options) {
   CAPRA_ASSIGN(const JsonFile report, JsonFile::open(folder + "/report.json"));
   CAPRA_ASSIGN(const std::vector<Json> artifacts, rows_of(report, "artifacts"));
   CAPRA_ASSIGN(const std::vector<Json> parameters, rows_of(report, "parameters"));
+  std::vector<Json> equal;  // reports of earlier versions have none
+  if (report.has("equal_parameters")) {
+    CAPRA_ASSIGN(equal, rows_of(report, "equal_parameters"));
+  }
   if (artifacts.empty()) return report.wrong_type("artifacts", "at least one file");
   for (const Json& one : artifacts) {
     CAPRA_ASSIGN(const JsonFile row, JsonFile::make(one, report.path() + ": artifacts"));
@@ -65,7 +79,7 @@ Result<int> check_export(const ExportOptions& options) {
     CAPRA_ASSIGN(const std::string own, file_name(report, "archive"));
     archive = folder + "/" + own;
   }
-  if (!archive.empty()) CAPRA_TRY(check_parameters(parameters, report.path(), archive));
+  if (!archive.empty()) CAPRA_TRY(check_parameters(parameters, report.path(), equal, archive));
   if (options.json) {
     Json answer = Json::object();
     answer.set("folder", folder).set("files", static_cast<int64_t>(artifacts.size()));

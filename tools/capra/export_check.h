@@ -6,8 +6,9 @@
 namespace capra::driver {
 
 /// Compares every file that report.json lists with its SHA-256, and the archive (the folder's own,
-/// or `options.archive`) with the parameters that the program takes. Fails with `file-not-found`,
-/// `file-changed`, `parameter-missing`, `parameter-type`, and as read_archive_types does.
+/// or `options.archive`) with the parameters that the program takes, and with what has to be equal
+/// to them. Fails with `file-not-found`, `file-changed`, `parameter-missing`, `parameter-type`,
+/// `parameters-differ`, `archive-invalid`, and as read_archive_types does.
 Result<int> check_export(const ExportOptions& options);
 
 }  // namespace capra::driver

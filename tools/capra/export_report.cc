@@ -42,6 +42,14 @@ Json ports_json(const Graph& graph, const std::vector<NodeId>& ids) {
   return rows;
 }
 
+Json equal_json(const std::vector<EqualParameter>& equal) {
+  Json rows = Json::array();
+  for (const auto& [parameter, same_as] : equal) {
+    rows.push(port_json(parameter.name, parameter.type).set("same_as", same_as));
+  }
+  return rows;
+}
+
 Json strings_json(const std::vector<std::string>& strings) {
   Json rows = Json::array();
   for (const std::string& one : strings) rows.push(one);
@@ -279,6 +287,7 @@ Json export_report(const ExportFacts& facts) {
   document.set("inputs", ports_json<InputAttrs>(facts.graph, facts.graph.inputs()));
   document.set("outputs", ports_json<OutputAttrs>(facts.graph, facts.graph.outputs()));
   document.set("parameters", std::move(parameters));
+  document.set("equal_parameters", equal_json(written.equal_parameters));
   std::vector<PassChange> changes = facts.asked.changes;
   changes.insert(changes.end(), written.passes.changes.begin(), written.passes.changes.end());
   document.set("stages", stages_json(facts)).set("passes", changes_json(changes));

@@ -145,7 +145,7 @@ class Emitter {
 
  private:
   // The entry stands first.
-  Result<Module> changed_by_target(Module module) const {
+  Result<Module> changed_by_target(Module module) {
     const Entry entry = entry_of(module.functions.front());
     const auto verify = [&entry](const Module& now) { return verify_module(now, entry); };
     PassContext context = context_with(granularity_);
@@ -183,8 +183,13 @@ class Emitter {
             .parameters = &parameters_};
   }
 
-  void take_report(PassReport&& from) const {
+  void take_report(PassReport&& from) {
     note_approximations(approximations(from.rewrites));
+    for (const auto& [path, into] : from.merged) {
+      std::set<std::string>& equal = merged_[into];
+      equal.insert(path);
+      equal.merge(merged_[path]);
+    }
     if (options_.report != nullptr) options_.report->append(std::move(from));
   }
 
@@ -264,14 +269,21 @@ class Emitter {
                    "give it a shape of numbers"});
     }
     Global global{.name = {}, .scope = options_.scope, .key = path, .type = node.type};
+    std::string made;  // of the parameter, as keys say it
     if (node.op == &kGroup) {
-      global.key += "@" + preparation_text(*node.body);
+      made = "@" + preparation_text(*node.body);
+      global.key += made;
       global.preparation = std::make_shared<const Preparation>(Preparation{path, *node.body});
     }
     const int64_t bytes =
         *node.type.shape.elements() * static_cast<int64_t>(dtype_bytes(node.type.dtype));
     if (!options_.external_from || bytes < *options_.external_from) {
       return builder.constant(global_data(global, parameters_).value_or_throw());
+    }
+    take_key(global.key, path);
+    for (const std::string& equal : merged_[path]) {
+      global.equal_keys.push_back(equal + made);
+      take_key(global.equal_keys.back(), equal);
     }
     const TensorType loaded = loaded_type(global);
     const Symbol name{global_name(std::move(global), path)};
@@ -280,18 +292,19 @@ class Emitter {
     return builder.append({"stablehlo.bitcast_convert", {bits}, node.type});
   }
 
-  // Data are found by key alone: one key is one parameter's.
   std::string global_name(Global global, const std::string& path) {
     const auto same = std::ranges::find(module_.globals, global.key, &Global::key);
-    if (same == module_.globals.end()) {
-      global.name = unique_name(path);
-      module_.globals.push_back(std::move(global));
-      return module_.globals.back().name;
-    }
-    const std::string& source =
-        same->preparation == nullptr ? same->key : same->preparation->parameter;
-    if (source == path) return same->name;
-    throw Error({"archive-key-taken", "the archive would have two data called " + global.key, path,
+    if (same != module_.globals.end()) return same->name;
+    global.name = unique_name(path);
+    module_.globals.push_back(std::move(global));
+    return module_.globals.back().name;
+  }
+
+  // Data are found by key alone: one key is one parameter's.
+  void take_key(const std::string& key, const std::string& path) {
+    const auto [owner, is_new] = key_owners_.emplace(key, path);
+    if (is_new || owner->second == path) return;
+    throw Error({"archive-key-taken", "the archive would have two data called " + key, path,
                  "give the parameter that is called so another path"});
   }
 
@@ -441,6 +454,8 @@ class Emitter {
   std::vector<Function> bodies_;
   std::map<std::string, std::string> body_names_;  ///< by op, attributes and types
   std::set<std::string> taken_;
+  std::map<std::string, std::string> key_owners_;  ///< by key of the archive: the parameter's path
+  std::map<std::string, std::set<std::string>> merged_;  ///< by path: those it is read for
 };
 
 }  // namespace

@@ -1,9 +1,11 @@
 // The archive's layout: header, entries, names, data. All numbers are little endian.
 #include "capra/targets/stablehlo/irpa.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "capra/passes/policy/prepare_parameters.h"
@@ -25,20 +27,44 @@ constexpr uint64_t round_up(uint64_t size, uint64_t alignment) {
   return (size + alignment - 1) / alignment * alignment;
 }
 
+struct Entry {
+  std::string_view key;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+};
+
+// Each global, then the other keys that find the same data.
+std::vector<Entry> entries_of(std::span<const Global> globals) {
+  std::vector<Entry> own;
+  std::vector<Entry> equal;
+  own.reserve(globals.size());
+  uint64_t offset = 0;
+  for (const Global& global : globals) {
+    offset = round_up(offset, kDataAlignment);
+    const uint64_t size = byte_size(global.type);
+    own.push_back({global.key, offset, size});
+    for (const std::string& key : global.equal_keys) equal.push_back({key, offset, size});
+    offset += size;
+  }
+  own.insert(own.end(), equal.begin(), equal.end());
+  return own;
+}
+
 // The part of the file before the data, which says where everything is.
 class Preamble {
  public:
   explicit Preamble(std::span<const Global> globals) {
-    const uint64_t count = globals.size();
+    const std::vector<Entry> entries = entries_of(globals);
+    const uint64_t count = entries.size();
     const uint64_t stride = round_up(kEntrySize, kEntryAlignment);
     const uint64_t entries_size = count == 0 ? 0 : (count - 1) * stride + kEntrySize;
     const uint64_t names_offset = kEntriesOffset + entries_size;
     uint64_t names_size = 0;
-    for (const Global& global : globals) names_size += global.key.size();
+    for (const Entry& entry : entries) names_size += entry.key.size();
     const uint64_t storage_offset = round_up(names_offset + names_size, kDataAlignment);
     uint64_t storage_size = 0;
-    for (const Global& global : globals) {
-      storage_size = round_up(storage_size, kDataAlignment) + byte_size(global.type);
+    for (const Entry& entry : entries) {
+      storage_size = std::max(storage_size, entry.offset + entry.size);
     }
 
     bytes_ = "IRPA";
@@ -51,21 +77,18 @@ class Preamble {
     }
     bytes_.resize(kEntriesOffset, '\0');
     uint64_t name = 0;
-    uint64_t offset = 0;
-    for (size_t i = 0; i < globals.size(); ++i) {
+    for (size_t i = 0; i < entries.size(); ++i) {
       bytes_.resize(kEntriesOffset + i * stride, '\0');
-      offset = round_up(offset, kDataAlignment);
       number(kEntrySize);
       number(kDataEntry);
-      const uint64_t name_size = globals[i].key.size();
+      const uint64_t name_size = entries[i].key.size();
       for (const uint64_t value : {uint64_t{0}, name, name_size, uint64_t{0}, uint64_t{0},
-                                   kDataAlignment, offset, byte_size(globals[i].type)}) {
+                                   kDataAlignment, entries[i].offset, entries[i].size}) {
         number(value);
       }
       name += name_size;
-      offset += byte_size(globals[i].type);
     }
-    for (const Global& global : globals) bytes_ += global.key;
+    for (const Entry& entry : entries) bytes_ += entry.key;
     bytes_.resize(storage_offset, '\0');
   }
 

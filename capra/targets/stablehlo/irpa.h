@@ -12,9 +12,10 @@
 namespace capra::stablehlo {
 
 /// Writes the data of `globals`, in this order, as the archive `path`. The bytes are those of the
-/// runtime's own writer. Data go straight to the file, one parameter at a time; those that are made
-/// of a parameter are made then. Fails with `parameter-missing` or `parameter-type` before anything
-/// is written, and as HashedFile does.
+/// runtime's own writer; behind its entries stand those of equal keys, whose data are there
+/// already. Data go straight to the file, one parameter at a time; those that are made of a
+/// parameter are made then. Fails with `parameter-missing` or `parameter-type` before anything is
+/// written, and as HashedFile does.
 Result<FileDigest> write_irpa(const std::string& path, std::span<const Global> globals,
                               const Parameters& parameters);
 

@@ -99,6 +99,9 @@ struct Global {
   std::string key;
   TensorType type;                                      ///< of the data
   std::shared_ptr<const Preparation> preparation = {};  ///< null: the data as the model has it
+  /// Keys of what the model has beside it with the same data and type, sorted: the archive has them
+  /// too, so that other programs of the model find them.
+  std::vector<std::string> equal_keys = {};
   friend bool operator==(const Global&, const Global&) = default;
 };
 

@@ -78,6 +78,11 @@ Status write_archive(const ArchiveForm& form, std::span<const Global> globals,
       CAPRA_TRY(check_plain_key(global.key));
       const auto data = [&global, &parameters] { return global_data(global, parameters); };
       tensors.emplace(global.key, TensorSource{global.type, data});
+      // The format has one tensor for each range of bytes.
+      for (const std::string& key : global.equal_keys) {
+        CAPRA_TRY(check_plain_key(key));
+        tensors.emplace(key, TensorSource{global.type, data});
+      }
     }
     CAPRA_ASSIGN(FileDigest digest, write_safetensors_of(path, tensors));
     folder.list(form.file, kHolds, std::move(digest));
@@ -86,7 +91,10 @@ Status write_archive(const ArchiveForm& form, std::span<const Global> globals,
   ArchiveIndex index;
   CAPRA_ASSIGN(index.archive, write_irpa(path, globals, parameters));
   folder.list(form.file, kHolds, index.archive);
-  for (const Global& global : globals) index.parameters.emplace(global.key, global.type);
+  for (const Global& global : globals) {
+    index.parameters.emplace(global.key, global.type);
+    for (const std::string& key : global.equal_keys) index.parameters.emplace(key, global.type);
+  }
   return folder.write(archive_index_path(form.file),
                       "dtypes and shapes of the parameters, which the archive does not know",
                       archive_index_text(index));
@@ -197,6 +205,9 @@ Result<WrittenProgram> write(const Target& target, const Graph& graph, const Par
                          fmt::format("{}\n", fmt::join(written.flags, "\n"))));
   for (const Global& global : module.globals) {
     written.parameters.push_back({global.key, global.type});
+    for (const std::string& key : global.equal_keys) {
+      written.equal_parameters.push_back({{key, global.type}, global.key});
+    }
   }
   written.run = run_lines(module, graph.name(), written);
   written.run_note =

@@ -1,5 +1,6 @@
 """Archives of IREE's form have the bytes that IREE's own writer gives, on sizes around its alignments and on the real
-checkpoint; the data come from safetensors files, of the checkpoint from the other form of its archive."""
+checkpoint; the data come from safetensors files, of the checkpoint from the other form of its archive. Equal weights are loaded
+once, and IREE finds them under the key of each."""
 
 import argparse
 import json
@@ -11,8 +12,12 @@ import sys
 import tempfile
 
 import iree.runtime
+import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "judges"))
+import iree_program  # noqa: E402
+
 # (name, dtype, shape): empty, scalar, just below, at and above 64 bytes, names of odd lengths and characters.
 TENSORS = [("w", "F32", [3, 5]), ("nothing", "F32", [0, 7]), ("scalar", "F64", []), ("é weight/β", "I64", [8]),
            ("a.b.c", "BF16", [31]), ("flag", "BOOL", [65]), ("u8", "U8", [63]), ("half", "F16", [64, 33]),
@@ -74,6 +79,55 @@ def compare(folder, keys, weights):
     return None
 
 
+# Two weights with the same data, which the program loads once, and a program of the same model with one of them.
+TIED = """graph @first {
+  %x = input {name = "x"} : f32[3, 4]
+  %w = parameter {path = "embed.weight"} : f32[4, 4]
+  %v = parameter {path = "head.weight"} : f32[4, 4]
+  %a = matmul %x %w
+  %b = sub %a %x
+  %c = matmul %b %v
+  output %c {name = "y"}
+}
+"""
+HEAD = """graph @second {
+  %x = input {name = "x"} : f32[3, 4]
+  %v = parameter {path = "head.weight"} : f32[4, 4]
+  %y = matmul %x %v
+  output %y {name = "y"}
+}
+"""
+
+
+def run_tied(driver, scratch):
+    """Whole numbers, so that products and sums are exact in any order."""
+    weight = np.arange(-8, 8, dtype=np.float32).reshape(4, 4)
+    operand = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
+    header = json.dumps({key: {"dtype": "F32", "shape": [4, 4], "data_offsets": [at, at + 64]}
+                         for at, key in ((0, "embed.weight"), (64, "head.weight"))}).encode()
+    header += b" " * (-len(header) % 8)
+    weights = scratch / "tied.safetensors"
+    weights.write_bytes(struct.pack("<Q", len(header)) + header + 2 * weight.tobytes())
+    wanted = {"first": (operand @ weight - operand) @ weight, "second": operand @ weight}
+    failures = []
+    for form in ("irpa", "safetensors"):
+        programs = {}
+        for name, text in (("first", TIED), ("second", HEAD)):
+            graph = scratch / f"{name}.tir"
+            graph.write_text(text, encoding="utf-8")
+            folder = scratch / f"{name}-{form}"
+            export(driver, folder, graph, "--parameters", weights, "--weights", form)
+            programs[name] = iree_program.compile_text((folder / "model.mlir").read_text(encoding="utf-8"),
+                                                       iree_program.flags_of(folder / "iree.flags"))
+        for name, binary in programs.items():
+            archive = scratch / f"first-{form}" / f"model.{form}"
+            found = iree_program.Program(binary, parameters=archive)(name, operand)
+            print(f"{name} with {archive.parent.name}/{archive.name}: {'equal' if np.array_equal(found, wanted[name]) else found}")
+            if not np.array_equal(found, wanted[name]):
+                failures.append(f"{name} computes other numbers with the archive of the whole model ({form})")
+    return failures
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--driver", default=ROOT / "build/release/bin/capra")
@@ -92,6 +146,7 @@ def main():
         keys = export(driver, scratch / "model", model)
         export(driver, scratch / "other", model, "--weights", "safetensors")
         failures.append(compare(scratch / "model", keys, scratch / "other" / "model.safetensors"))
+        failures += run_tied(driver, scratch)
     failures = [words for words in failures if words]
     print("\n".join(failures))
     return 1 if failures else 0

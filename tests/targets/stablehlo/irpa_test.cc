@@ -5,8 +5,10 @@
 
 #include <cstring>
 #include <filesystem>
+#include <span>
 
 #include "capra/base/buffer.h"
+#include "capra/io/irpa_file.h"
 #include "tests/base/temp_folder.h"
 
 namespace capra::stablehlo {
@@ -65,6 +67,72 @@ TEST_F(Irpa, HasItsPartsWhereTheFormatSays) {
   EXPECT_EQ(number_at<float>(bytes, 320), 1.0F);
   EXPECT_EQ(number_at<float>(bytes, 328), 0.5F);
   EXPECT_EQ(bytes.find_first_not_of('\0', 332), std::string::npos);
+}
+
+Result<FileRanges> ranges_of(const std::string& bytes) {
+  return read_irpa_ranges(std::as_bytes(std::span(bytes)), "w.irpa");
+}
+
+// The same offsets as above, but for the entries behind them, whose names come last.
+TEST_F(Irpa, EqualKeysFindDataThatStandThereOnce) {
+  const Parameters parameters{
+      {"a.b", Array::of<float>(DType::F32, {3}, std::vector<float>{1, -2, 0.5F})},
+      {"c", Array::of<int8_t>(DType::I8, {2, 1}, std::vector<int8_t>{7, -7})}};
+  Global globals[] = {global("c", {DType::I8, {2, 1}}), global("a.b", {DType::F32, {3}})};
+  ASSERT_TRUE(write_irpa(path(), globals, parameters).ok());
+  EXPECT_EQ(ranges_of(read_file(path()).value_or_throw()).value_or_throw(),
+            (FileRanges{{"a.b", {320, 12}}, {"c", {256, 2}}}));
+  globals[0].equal_keys = {"cc", "ccc"};
+  globals[1].equal_keys = {"tied"};
+  ASSERT_TRUE(write_irpa(path(), globals, parameters).ok());
+  const std::string bytes = read_file(path()).value_or_throw();
+  ASSERT_EQ(bytes.size(), 4096U);
+  EXPECT_EQ(number_at<uint64_t>(bytes, 32), 5U);
+  EXPECT_EQ(number_at<uint64_t>(bytes, 48), 396U);  // four times 80, and 76
+  EXPECT_EQ(bytes.substr(492, 13), "ca.bccccctied");
+  EXPECT_EQ(number_at<uint64_t>(bytes, 72), 512U);
+  EXPECT_EQ(number_at<uint64_t>(bytes, 80), 76U);  // bytes of data, as without them
+  EXPECT_EQ(ranges_of(bytes).value_or_throw(), (FileRanges{{"a.b", {576, 12}},
+                                                           {"c", {512, 2}},
+                                                           {"cc", {512, 2}},
+                                                           {"ccc", {512, 2}},
+                                                           {"tied", {576, 12}}}));
+}
+
+TEST_F(Irpa, WhatBreaksTheFormatIsRefused) {
+  const Parameters parameters{{"a", Array::zeros(DType::I8, {2})},
+                              {"b", Array::zeros(DType::I8, {2})}};
+  const Global globals[] = {global("a", {DType::I8, {2}}), global("b", {DType::I8, {2}})};
+  ASSERT_TRUE(write_irpa(path(), globals, parameters).ok());
+  const std::string good = read_file(path()).value_or_throw();
+  ASSERT_TRUE(ranges_of(good).ok());
+  const auto message = [&](size_t at, uint64_t value, size_t size = 8) {
+    std::string bytes = good;
+    std::memcpy(bytes.data() + at, &value, size);
+    const Result<FileRanges> found = ranges_of(bytes);
+    if (found.ok()) return std::string("read");
+    EXPECT_EQ(found.error().code, "archive-invalid");
+    return found.error().message;
+  };
+  constexpr uint64_t kMany = UINT64_MAX;
+  EXPECT_EQ(message(0, 0, 1), "the file does not begin as an .irpa archive does");
+  EXPECT_EQ(message(4, 1, 2), "the archive is not of version 0");
+  EXPECT_EQ(message(8, 96), "the archive is not of version 0");
+  EXPECT_EQ(message(32, 3), "the entry is cut off");
+  EXPECT_EQ(message(32, kMany), "the entry is cut off");
+  for (const size_t part : {40, 56, 72}) {  // offsets of entries, names and data
+    EXPECT_NE(message(part, kMany).find("does not lie in the file of 4096"), std::string::npos);
+    EXPECT_NE(message(part + 8, kMany).find("does not lie in the file of 4096"), std::string::npos);
+  }
+  EXPECT_EQ(message(96, 80), "the entry is of no kind that is read: it has no data");
+  EXPECT_EQ(message(104, 1, 4), "the entry is of no kind that is read: it has no data");
+  EXPECT_EQ(message(116, 2), "the name lies outside the names");
+  EXPECT_EQ(message(124, kMany), "the name lies outside the names");
+  EXPECT_EQ(message(156, 65), "the data lie outside the file");
+  EXPECT_EQ(message(164, kMany), "the data lie outside the file");
+  EXPECT_EQ(message(116, 1), "a key stands there twice");
+  EXPECT_FALSE(ranges_of(good.substr(0, 87)).ok());
+  EXPECT_FALSE(ranges_of("").ok());
 }
 
 TEST_F(Irpa, RefusesWhatIsMissingOrOfAnotherTypeAndLeavesNothing) {

@@ -94,6 +94,96 @@ TEST(EqualParameters, AreWrittenOnceAndReported) {
   EXPECT_EQ(bytes.find(wanted, found + 1), std::string::npos);
 }
 
+using Names = std::vector<std::string>;
+
+TEST(EqualParameters, KeepTheirKeysInTheArchive) {
+  const Array data = floats({2}, {0x3F800000, 0x40000000});
+  const Parameters parameters{{"a", data}, {"b", data}, {"c", data}, {"d", floats({2}, {1, 2})}};
+  const auto globals_of = [&](std::string_view text) {
+    return emit(graph_of_text(text), parameters, {.external_from = 0}).value_or_throw().globals;
+  };
+  // In the order of paths, whatever that of the graph is.
+  const std::vector<Global> globals = globals_of(R"(graph @main {
+  %b = parameter {path = "b"} : f32[2]
+  %d = parameter {path = "d"} : f32[2]
+  %c = parameter {path = "c"} : f32[2]
+  %a = parameter {path = "a"} : f32[2]
+  %x = add %a %b
+  %y = add %c %d
+  output %x
+  output %y
+}
+)");
+  ASSERT_EQ(globals.size(), 2U);
+  EXPECT_EQ(globals[0].key, "b");
+  EXPECT_EQ(globals[0].equal_keys, (Names{"a", "c"}));
+  EXPECT_EQ(globals[1].key, "d");
+  EXPECT_EQ(globals[1].equal_keys, Names{});
+  // What no output needs has no say.
+  const std::vector<Global> alone = globals_of(R"(graph @main {
+  %a = parameter {path = "a"} : f32[2]
+  %b = parameter {path = "b"} : f32[2]
+  %x = exp %b
+  output %a
+}
+)");
+  ASSERT_EQ(alone.size(), 1U);
+  EXPECT_EQ(alone[0].equal_keys, Names{});
+  // Data in the module have no keys.
+  EXPECT_TRUE(
+      emit(two_parameters("f32[2]", "f32[2]"), parameters).value_or_throw().globals.empty());
+}
+
+TEST(EqualParameters, ThatArePreparedKeepTheirKeysToo) {
+  const Array data = floats({2, 2}, {1, 2, 3, 4});
+  const Graph graph = graph_of_text(R"(graph @main {
+  %x = input : bf16[n, 2]
+  %a = parameter {path = "a"} : f32[2, 2]
+  %b = parameter {path = "b"} : f32[2, 2]
+  %c = convert %a {dtype = bf16}
+  %d = convert %b {dtype = bf16}
+  %y = linear %x %c
+  %z = linear %y %d
+  output %z
+}
+)");
+  // The second program takes one of them alone, and finds it.
+  const Graph second = graph_of_text(R"(graph @main {
+  %x = input : bf16[n, 2]
+  %b = parameter {path = "b"} : f32[2, 2]
+  %d = convert %b {dtype = bf16}
+  %y = linear %x %d
+  output %y
+}
+)");
+  const Parameters parameters{{"a", data}, {"b", data}};
+  const std::vector<Global> whole =
+      emit(graph, parameters, {.external_from = 0}).value_or_throw().globals;
+  ASSERT_EQ(whole.size(), 1U);
+  EXPECT_EQ(whole[0].key, "a@convert(dtype=bf16)");
+  EXPECT_EQ(whole[0].equal_keys, Names{"b@convert(dtype=bf16)"});
+  EXPECT_EQ(keys_of(emit(second, parameters, {.external_from = 0}).value_or_throw()),
+            whole[0].equal_keys);
+}
+
+TEST(EqualParameters, OfOneKeyWithAnotherAreRefused) {
+  const Array data = floats({2}, {1, 2});
+  const Parameters parameters{
+      {"a", data}, {"b", data}, {"b@convert(dtype=f64)", Array::zeros(DType::F64, {2})}};
+  const Graph graph = graph_of_text(R"tir(graph @main {
+  %a = parameter {path = "a"} : f32[2]
+  %b = parameter {path = "b"} : f32[2]
+  %c = convert %a {dtype = f64}
+  %d = convert %b {dtype = f64}
+  %e = parameter {path = "b@convert(dtype=f64)"} : f64[2]
+  %x = add %c %d
+  %y = add %x %e
+  output %y
+}
+)tir");
+  EXPECT_EQ(emit(graph, parameters, {.external_from = 0}).error().code, "archive-key-taken");
+}
+
 TEST(UnsignedParameters, AreLoadedAsTheirBitsAndReadBackAsTheyAre) {
   Array data = Array::zeros(DType::U8, {2});
   data.set_i64(0, 200);

@@ -471,6 +471,7 @@ Result<Module> emit(const Graph& graph, const Parameters& parameters, const Emit
   with_chlo.report = nullptr;
   with_chlo.approximations = nullptr;
   with_chlo.kept = nullptr;
+  with_chlo.computed = nullptr;
   const Result<Module> whole = Emitter(target, parameters, with_chlo, kept).run(graph);
   if (!whole.ok() && whole.error().message == module.error().message) return module;
   Diagnostic refusal = module.error();

@@ -6,7 +6,10 @@
 #include <iterator>
 
 #include "capra/base/number_text.h"
+#include "capra/ops/attention.h"
+#include "capra/ops/op_table.h"
 #include "capra/passes/approximate.h"
+#include "capra/runtime/target.h"
 #include "capra/targets/all_targets.h"
 #include "models/embedding_parts.h"
 #include "models/sentence_parts.h"
@@ -25,6 +28,20 @@ int64_t default_token_budget(const Encoder& encoder, int threads) {
   const int64_t widest = std::max(3 * encoder.hidden_size(), encoder.intermediate_size());
   const int64_t tokens = 4 * cache * threads / (widest * static_cast<int64_t>(sizeof(float)));
   return std::clamp<int64_t>(tokens, 256, 8192);
+}
+
+// Spelled in other ops, attention sums over all tokens of a batch in an order that depends on where
+// a text begins. A program takes one text at a time.
+bool is_packed(const Target& target, const Graph& graph) {
+  const Target whole = resolved(target);
+  if (whole.write != nullptr || whole.table == nullptr) return true;
+  Granularity granularity;
+  if (whole.optimizer.granularity != nullptr) granularity = whole.optimizer.granularity();
+  return std::ranges::all_of(graph.nodes(), [&](const Node& node) {
+    return node.op != &kAttention ||
+           takes(*whole.table, granularity, *node.op, operand_types(graph, node.operands),
+                 node.attrs, node.type);
+  });
 }
 
 Status choose_limit(Parts& parts) {
@@ -176,6 +193,7 @@ Result<std::unique_ptr<EmbeddingModel::Parts>> EmbeddingModel::open_parts(
   parts->token_budget = options.token_budget > 0
                             ? options.token_budget
                             : default_token_budget(*parts->encoder, parts->pool->threads());
+  if (!is_packed(*parts->target, parts->graph)) parts->token_budget = 1;
   if (options.compile) {
     CompileOptions compile_options = parts->compile_options();
     compile_options.report = &parts->report;

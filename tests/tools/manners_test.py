@@ -266,6 +266,16 @@ class VerifyTest(small_model.SmallModelTest):
         result = self.document("verify", self.model, "--texts", path, code=driver.NO)
         self.assertEqual((result["token_rows_declared"], result["token_rows_differing"]), (2, 1))
 
+    def test_a_target_without_attention_takes_one_text_at_a_time(self):
+        # Together these have more tokens than a block of 64, and none begins at a multiple of 16.
+        texts = [f"goat {a} the rock {b} on a goat {c}" for a, b, c in ("abc", "hij", "opq", "vwx", "mno", "ged")]
+        path = self.write("texts.txt", "\n".join(texts) + "\n")
+        plugin = driver.plugin("approximations").with_name("example_my_npu.so")
+        for target in (("--target", "cpu"), ("--plugin", plugin, "--target", "my-npu-sim")):
+            result = self.document("verify", self.model, *target, "--texts", path)
+            self.assertTrue(result["passed"])
+            self.assertGreater(result["tokens"], 64)
+
     def test_texts_that_cannot_be_read(self):
         self.refused("verify", self.model, "--texts", self.write("a.json", '{"text": "x"}'), error="input-json")
         self.refused("verify", self.model, "--texts", self.write("b.json", '[{"id": 1}]'), error="input-json")

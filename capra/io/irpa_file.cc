@@ -10,10 +10,6 @@ namespace capra {
 namespace {
 
 constexpr uint32_t kMagic = 0x41505249;  // "IRPA"
-constexpr uint64_t kHeaderSize = 88;
-constexpr uint64_t kEntrySize = 76;
-constexpr uint64_t kEntryAlignment = 16;
-constexpr uint32_t kDataEntry = 2;
 
 // Fields, in bytes from the header or from an entry.
 constexpr uint64_t kSizeOfHeader = 8;
@@ -54,11 +50,11 @@ Failure invalid(const std::string& what, const std::string& at) {
 }  // namespace
 
 Result<FileRanges> read_irpa_ranges(std::span<const std::byte> bytes, const std::string& path) {
-  if (bytes.size() < kHeaderSize || number_at<uint32_t>(bytes, 0) != kMagic) {
+  if (bytes.size() < kIrpaHeaderSize || number_at<uint32_t>(bytes, 0) != kMagic) {
     return invalid("the file does not begin as an .irpa archive does", path);
   }
   if (number_at<uint32_t>(bytes, 4) != 0 ||
-      number_at<uint64_t>(bytes, kSizeOfHeader) != kHeaderSize) {
+      number_at<uint64_t>(bytes, kSizeOfHeader) != kIrpaHeaderSize) {
     return invalid("the archive is not of version 0", path);
   }
   const FileRange entries = range_at(bytes, kEntries);
@@ -76,10 +72,11 @@ Result<FileRanges> read_irpa_ranges(std::span<const std::byte> bytes, const std:
   const auto count = number_at<uint64_t>(bytes, kEntryCount);
   for (uint64_t i = 0; i < count; ++i) {
     const std::string at = fmt::format("{}: entry {}", path, i);
-    if (!lies_within({next, kEntrySize}, entries.size)) return invalid("the entry is cut off", at);
-    const Bytes entry = part(bytes, entries).subspan(next, kEntrySize);
-    if (number_at<uint32_t>(entry, kType) != kDataEntry ||
-        number_at<uint64_t>(entry, 0) != kEntrySize) {
+    if (!lies_within({next, kIrpaEntrySize}, entries.size))
+      return invalid("the entry is cut off", at);
+    const Bytes entry = part(bytes, entries).subspan(next, kIrpaEntrySize);
+    if (number_at<uint32_t>(entry, kType) != kIrpaDataEntry ||
+        number_at<uint64_t>(entry, 0) != kIrpaEntrySize) {
       return invalid("the entry is of no kind that is read: it has no data", at);
     }
     const FileRange name = range_at(entry, kName);
@@ -91,7 +88,7 @@ Result<FileRanges> read_irpa_ranges(std::span<const std::byte> bytes, const std:
     std::string text(reinterpret_cast<const char*>(key.data()), key.size());
     if (!ranges.emplace(std::move(text), data).second)
       return invalid("a key stands there twice", at);
-    next += (kEntrySize + kEntryAlignment - 1) / kEntryAlignment * kEntryAlignment;
+    next += kIrpaEntryStride;
   }
   return ranges;
 }

@@ -12,6 +12,14 @@
 
 namespace capra {
 
+/// Sizes of the layout, in bytes, for its reader and its writer.
+inline constexpr uint64_t kIrpaHeaderSize = 88;
+inline constexpr uint64_t kIrpaEntrySize = 76;
+/// From one entry to the next: its size, rounded up to 16.
+inline constexpr uint64_t kIrpaEntryStride = 80;
+/// What an entry with data is marked by.
+inline constexpr uint32_t kIrpaDataEntry = 2;
+
 /// Bytes of a file.
 struct FileRange {
   uint64_t offset = 0;

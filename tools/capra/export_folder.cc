@@ -56,25 +56,22 @@ std::string title(const std::string& name) {
 // Longer texts are cut to the model's limit, and no cut takes the special tokens.
 Status check_length(const ModelProgram& model, int64_t length) {
   const TokenLimit& limit = model.limit;
+  const auto refused = [&](const std::string& why, const std::string& help) {
+    return fail("option-invalid",
+                fmt::format("with the number of tokens fixed at {} the program embeds no text: {}",
+                            length, why),
+                "--length", help);
+  };
   if (length > limit.tokens) {
-    return fail(
-        "option-invalid",
-        fmt::format("with the number of tokens fixed at {} the program embeds no text: the model "
-                    "cuts texts to {} ({})",
-                    length, limit.tokens, limit.source),
-        "--length",
-        fmt::format("give at most {}, or leave the option out for any number of tokens",
-                    limit.tokens));
+    return refused(fmt::format("the model cuts texts to {} ({})", limit.tokens, limit.source),
+                   fmt::format("give at most {}, or leave the option out for any number of tokens",
+                               limit.tokens));
   }
   if (length < model.special_tokens) {
-    return fail(
-        "option-invalid",
-        fmt::format("with the number of tokens fixed at {} the program embeds no text: an empty "
-                    "one has {}, the special tokens; the model takes up to {}",
-                    length, model.special_tokens, limit.tokens),
-        "--length",
-        fmt::format("give {} to {}, or leave the option out for any number of tokens",
-                    model.special_tokens, limit.tokens));
+    return refused(fmt::format("an empty one has {}, the special tokens; the model takes up to {}",
+                               model.special_tokens, limit.tokens),
+                   fmt::format("give {} to {}, or leave the option out for any number of tokens",
+                               model.special_tokens, limit.tokens));
   }
   return {};
 }

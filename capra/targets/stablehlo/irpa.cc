@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "capra/io/irpa_file.h"
 #include "capra/passes/policy/prepare_parameters.h"
 
 namespace capra::stablehlo {
@@ -15,11 +16,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the archive is little endian");
 
-constexpr uint64_t kHeaderSize = 88;
 constexpr uint64_t kEntriesOffset = 96;  // the header, rounded up to 16
-constexpr uint64_t kEntrySize = 76;
-constexpr uint64_t kEntryAlignment = 16;
-constexpr uint32_t kDataEntry = 2;
 constexpr uint64_t kDataAlignment = 64;
 constexpr uint64_t kFileAlignment = 4096;
 
@@ -56,8 +53,7 @@ class Preamble {
   explicit Preamble(std::span<const Global> globals) {
     const std::vector<Entry> entries = entries_of(globals);
     const uint64_t count = entries.size();
-    const uint64_t stride = round_up(kEntrySize, kEntryAlignment);
-    const uint64_t entries_size = count == 0 ? 0 : (count - 1) * stride + kEntrySize;
+    const uint64_t entries_size = count == 0 ? 0 : (count - 1) * kIrpaEntryStride + kIrpaEntrySize;
     const uint64_t names_offset = kEntriesOffset + entries_size;
     uint64_t names_size = 0;
     for (const Entry& entry : entries) names_size += entry.key.size();
@@ -71,16 +67,16 @@ class Preamble {
     number<uint16_t>(0);  // version
     number<uint16_t>(0);
     for (const uint64_t value :
-         {kHeaderSize, uint64_t{0}, uint64_t{0}, count, kEntriesOffset, entries_size, names_offset,
-          names_size, storage_offset, storage_size}) {
+         {kIrpaHeaderSize, uint64_t{0}, uint64_t{0}, count, kEntriesOffset, entries_size,
+          names_offset, names_size, storage_offset, storage_size}) {
       number(value);
     }
     bytes_.resize(kEntriesOffset, '\0');
     uint64_t name = 0;
     for (size_t i = 0; i < entries.size(); ++i) {
-      bytes_.resize(kEntriesOffset + i * stride, '\0');
-      number(kEntrySize);
-      number(kDataEntry);
+      bytes_.resize(kEntriesOffset + i * kIrpaEntryStride, '\0');
+      number(kIrpaEntrySize);
+      number(kIrpaDataEntry);
       const uint64_t name_size = entries[i].key.size();
       for (const uint64_t value : {uint64_t{0}, name, name_size, uint64_t{0}, uint64_t{0},
                                    kDataAlignment, entries[i].offset, entries[i].size}) {
